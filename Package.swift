@@ -1,0 +1,80 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Settings every Swift target shares: strict concurrency comes with language mode 6; the upcoming features keep
+/// imports and existentials explicit; `Lifetimes` lets a container hand out a span of its own storage.
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableExperimentalFeature("Lifetimes"),
+]
+
+/// A module of the gateway. `imports` is the whole list of rooms it may enter; the import check in CI holds it.
+func room(_ name: String, imports: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: imports, swiftSettings: strict)
+}
+
+func suite(_ name: String, of imports: [Target.Dependency]) -> Target {
+  .testTarget(name: "\(name)Tests", dependencies: imports, swiftSettings: strict)
+}
+
+let package = Package(
+  name: "threadcast",
+  products: [.executable(name: "threadcast", targets: ["threadcast"])],
+  targets: [
+    // C libraries: module maps and thin inlines, no logic.
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+    .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .target(name: "CLinux"),
+    .target(
+      name: "CSimdjson", cxxSettings: [.unsafeFlags(["-O2"])], linkerSettings: [.linkedLibrary("simdjson")]),
+
+    // Pure rooms: bytes, values and a clock in; values out.
+    room("Primitives"),
+    room("Crypto", imports: ["COpenSSL"]),
+    room("HTTP1", imports: ["Primitives"]),
+    room("WebSocket", imports: ["Primitives", "HTTP1", "CZlib", "Crypto"]),
+    room("JSON", imports: ["Primitives", "CSimdjson"]),
+    room("Chat", imports: ["Primitives"]),
+    room("Wire", imports: ["JSON", "Chat"]),
+
+    // Rooms with threads, files and sockets.
+    room("Telemetry", imports: ["Primitives"]),
+    room("Workers", imports: ["Primitives", "CLinux"]),
+    room("Reactor", imports: ["Primitives", "Workers", "Telemetry", "CLinux", "COpenSSL"]),
+    room("Store", imports: ["Primitives", "Chat", "Crypto", "Workers", "Telemetry", "CSQLite"]),
+    room("Bus", imports: ["Primitives", "Chat", "Workers", "Telemetry"]),
+    room(
+      "Gateway",
+      imports: [
+        "Primitives", "HTTP1", "WebSocket", "JSON", "Chat", "Wire", "Workers", "Telemetry", "Crypto", "Reactor",
+        "Store", "Bus",
+      ]),
+    room("Configuration", imports: ["Primitives", "CYAML"]),
+    .executableTarget(
+      name: "threadcast",
+      dependencies: [
+        "Primitives", "Chat", "Wire", "Workers", "Telemetry", "Crypto", "Reactor", "Store", "Bus", "Gateway",
+        "Configuration",
+      ],
+      swiftSettings: strict),
+
+    suite("Primitives", of: ["Primitives"]),
+    suite("Crypto", of: ["Crypto"]),
+    suite("HTTP1", of: ["HTTP1", "Primitives"]),
+    suite("WebSocket", of: ["WebSocket", "HTTP1", "Primitives"]),
+    suite("JSON", of: ["JSON"]),
+    suite("Chat", of: ["Chat"]),
+    suite("Wire", of: ["Wire", "Chat", "JSON"]),
+    suite("Workers", of: ["Workers", "Primitives"]),
+    suite("Reactor", of: ["Reactor", "Workers", "Primitives", "Telemetry"]),
+    suite("Store", of: ["Store", "Chat", "Crypto"]),
+    suite("Gateway", of: ["Gateway", "Store", "Chat", "Wire", "JSON", "WebSocket", "Primitives", "Telemetry"]),
+    suite("Configuration", of: ["Configuration"]),
+  ],
+  swiftLanguageModes: [.v6],
+  cxxLanguageStandard: .cxx17
+)

@@ -1,0 +1,1 @@
+/// Committed events between nodes; the in-process bus.

@@ -1,0 +1,1 @@
+/// libcrypto behind values: hashes, HMAC, random bytes, constant-time comparison.

@@ -1,0 +1,1 @@
+/// Shards, routing, operation handlers, authentication, the HTTP door.

@@ -1,0 +1,1 @@
+/// HTTP/1.1 as a strict machine: request heads and bodies in, response heads out.

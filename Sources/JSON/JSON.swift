@@ -1,0 +1,1 @@
+/// simdjson behind a small reader, and a byte writer.

@@ -1,0 +1,1 @@
+/// epoll loops, sockets, listeners, TLS sessions, signals.

@@ -1,0 +1,1 @@
+/// The store as one protocol, and its SQLite engine.

@@ -1,0 +1,1 @@
+/// Counters, histograms, Prometheus text, log lines.

@@ -1,0 +1,1 @@
+/// Operations, events, error and close codes: the only room that knows the JSON of clients.

@@ -1,0 +1,1 @@
+/// OS threads with mailboxes, wake-ups, the one lock type.
