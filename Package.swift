@@ -42,8 +42,8 @@ let package = Package(
     room("Wire", imports: ["JSON", "Chat"]),
 
     // Rooms with threads, files and sockets.
-    room("Telemetry", imports: ["Primitives"]),
     room("Workers", imports: ["Primitives", "CLinux"]),
+    room("Telemetry", imports: ["Primitives", "Workers"]),
     room("Reactor", imports: ["Primitives", "Workers", "Telemetry", "CLinux", "COpenSSL"]),
     room("Store", imports: ["Primitives", "Chat", "Crypto", "Workers", "Telemetry", "CSQLite"]),
     room("Bus", imports: ["Primitives", "Chat", "Workers", "Telemetry"]),
@@ -70,7 +70,8 @@ let package = Package(
     suite("Chat", of: ["Chat"]),
     suite("Wire", of: ["Wire", "Chat", "JSON"]),
     suite("Workers", of: ["Workers", "Primitives"]),
-    suite("Reactor", of: ["Reactor", "Workers", "Primitives", "Telemetry"]),
+    suite("Telemetry", of: ["Telemetry", "Workers"]),
+    suite("Reactor", of: ["Reactor", "Workers", "Primitives", "Telemetry", "CLinux", "COpenSSL"]),
     suite("Store", of: ["Store", "Chat", "Crypto"]),
     suite("Gateway", of: ["Gateway", "Store", "Chat", "Wire", "JSON", "WebSocket", "Primitives", "Telemetry"]),
     suite("Configuration", of: ["Configuration"]),
