@@ -1,0 +1,67 @@
+package import Chat
+import JSON
+
+/// Whole frames of events (L3, L6), encoded once for everybody who gets them (R5).
+package enum EventEncoder {
+  /// `{"event", "seq", "data"}`; nil for a happening that no client hears of (a revocation).
+  package static func encode(_ event: Event) -> [UInt8]? {
+    var writer = JSONWriter(reservingBytes: 1_024)
+    writer.beginObject()
+    switch event.body {
+    case .message(let message):
+      begin("message", event.seq, &writer)
+      MessageEncoder.encode(message, into: &writer)
+    case .threadSubscription(let change):
+      begin("thread.subscription", event.seq, &writer)
+      encode(change, into: &writer)
+    case .groupMember(let change):
+      begin("group.member", event.seq, &writer)
+      encode(change, into: &writer)
+    case .tokensRevoked:
+      return nil
+    }
+    writer.endObject()
+    return writer.take()
+  }
+
+  /// `{"event":"heartbeat","seq":N}` (L5).
+  package static func heartbeat(_ seq: Seq) -> [UInt8] {
+    var writer = JSONWriter(reservingBytes: 48)
+    writer.beginObject()
+    writer.member("event", "heartbeat")
+    writer.member("seq", seq.value)
+    writer.endObject()
+    return writer.take()
+  }
+
+  private static func begin(_ name: String, _ seq: Seq, _ writer: inout JSONWriter) {
+    writer.member("event", name)
+    writer.member("seq", seq.value)
+    writer.key("data")
+  }
+
+  /// T15: `{parentMessageId, conversationId, threadSubscribed, cause}`.
+  private static func encode(_ change: SubscriptionChange, into writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("parentMessageId", change.root.value)
+    writer.member("conversationId", change.conversation.id)
+    writer.member("threadSubscribed", change.isSubscribed)
+    writer.member("cause", change.cause.rawValue)
+    writer.endObject()
+  }
+
+  /// `{action, guid, uid, scope, actorUid, group, user}`; `actorUid` is empty when the person acted alone.
+  private static func encode(_ change: MembershipChange, into writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("action", change.action.rawValue)
+    writer.member("guid", change.group.guid.text)
+    writer.member("uid", change.user.uid.text)
+    writer.member("scope", change.scope.rawValue)
+    writer.member("actorUid", change.actor?.text ?? "")
+    writer.key("group")
+    PeopleEncoder.encode(change.group, into: &writer)
+    writer.key("user")
+    PeopleEncoder.encode(change.user, into: &writer)
+    writer.endObject()
+  }
+}
