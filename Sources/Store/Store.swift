@@ -1,1 +1,170 @@
-/// The store as one protocol, and its SQLite engine.
+package import Chat
+
+/// Everything durable, as one protocol with an embedded engine (SQLite) behind it; PostgreSQL will be a second engine.
+///
+/// Pattern: one writer commits batches, any number of readers read beside it. A commit returns only when the batch is
+/// on stable storage (M8). Threads: a `StoreWriter` and each `StoreReader` belong to the one thread that uses them;
+/// the `Store` itself may be shared. Lifecycle: open, make one writer and some readers, drop them, close.
+/// Never imports: JSON, sockets, the gateway.
+package protocol Store: Sendable {
+  /// Random, made when the store was created (R11).
+  var epoch: String { get }
+
+  /// At most one may exist per process; it takes the store's lock.
+  func makeWriter() throws(StoreFailure) -> any StoreWriter
+  func makeReader() throws(StoreFailure) -> any StoreReader
+}
+
+/// What the world did wrong: disk full, I/O error, corruption, a newer schema. Nothing of the batch was kept.
+package struct StoreFailure: Error, Sendable {
+  package enum Kind: Sendable {
+    /// Disk full or read-only: may recover by itself (S11).
+    case unavailable
+    /// Not a store, damaged, locked by another process, or made by a newer version: final.
+    case unusable
+  }
+  package var kind: Kind
+  /// One sentence for an operator.
+  package var message: String
+  package init(_ kind: Kind, _ message: String) {
+    self.kind = kind
+    self.message = message
+  }
+}
+
+/// Who asks. Rights are judged inside the transaction (that check is the truth).
+package enum Actor: Hashable, Sendable {
+  case user(UserID)
+  /// An admin key without `onBehalfOf` (A2): may do everything, sends as the system user `app`.
+  case application
+
+  /// The user in whose name messages are written.
+  package var uid: UserID {
+    switch self {
+    case .user(let uid): uid
+    case .application: .application
+    }
+  }
+}
+
+/// One change that somebody asks for.
+package struct Mutation: Sendable {
+  package var actor: Actor
+  package var change: Change
+
+  package init(actor: Actor, change: Change) {
+    self.actor = actor
+    self.change = change
+  }
+
+  package enum Change: Sendable {
+    case sendMessage(OutgoingMessage)
+    case setThreadSubscription(root: MessageID, isSubscribed: Bool)
+    /// Created; an existing uid is `ERR_BAD_REQUEST` on `uid`.
+    case createUser(User)
+    /// Created with its owner as admin member; an existing guid is `ERR_BAD_REQUEST` on `guid`.
+    case createGroup(Group)
+    /// One result per uid, in order; at most 100.
+    case addMembers(GroupID, [NewMember])
+    case kickMember(GroupID, UserID)
+    case leaveGroup(GroupID)
+    /// A user token, known by its SHA-256 only (A1). `expiresAt` `.never` = no end.
+    case mintToken(UserID, hash: [UInt8], expiresAt: UnixSeconds)
+    case revokeToken(hash: [UInt8])
+    /// An admin key, known by its SHA-256 only (A2).
+    case mintKey(hash: [UInt8], scope: KeyScope, name: String)
+  }
+}
+
+/// What a change led to. `events` are in seq order and stand even beside an answer that says "as it was".
+package struct Outcome: Sendable {
+  package var result: Result<Answer, Refusal>
+  package var events: [Event]
+
+  package init(_ result: Result<Answer, Refusal>, events: [Event] = []) {
+    self.result = result
+    self.events = events
+  }
+
+  package enum Answer: Sendable {
+    /// The author's own view; for a repeated muid the message as it is stored now (M7).
+    case message(FetchedMessage)
+    case threadSubscription(root: MessageID, isSubscribed: Bool)
+    case user(User)
+    case group(Group)
+    case members([(uid: UserID, result: Result<Member, Refusal>)])
+    case done
+  }
+}
+
+/// What a committed batch produced.
+package struct Commit: Sendable {
+  /// One per mutation, in order.
+  package var outcomes: [Outcome]
+  /// The log's head before and after this batch; everything up to `head` is durable.
+  package var previousHead: Seq
+  package var head: Seq
+  package init(outcomes: [Outcome], previousHead: Seq, head: Seq) {
+    self.outcomes = outcomes
+    self.previousHead = previousHead
+    self.head = head
+  }
+}
+
+/// The one writer. Not thread-safe: confined to its thread.
+package protocol StoreWriter: AnyObject {
+  /// Applies the batch in order in one transaction and makes it durable. A refusal stores nothing of its own mutation
+  /// and leaves its neighbours alone. Throws when nothing at all was kept.
+  func commit(_ batch: [Mutation], at now: UnixSeconds) throws(StoreFailure) -> Commit
+
+  /// True when a commit would work now (S10).
+  func isWritable() -> Bool
+}
+
+/// Somebody whom a token or key names.
+package struct TokenHolder: Sendable {
+  package enum Standing: Sendable { case valid, expired, revoked }
+  package var user: User
+  package var standing: Standing
+  package var expiresAt: UnixSeconds
+  package init(user: User, standing: Standing, expiresAt: UnixSeconds) {
+    self.user = user
+    self.standing = standing
+    self.expiresAt = expiresAt
+  }
+}
+
+/// What a session needs to know of its user, read at one moment of the log.
+package struct SessionSnapshot: Sendable {
+  package var user: User
+  package var groups: [GroupID]
+  /// The log's head at which this was read.
+  package var head: Seq
+  package init(user: User, groups: [GroupID], head: Seq) {
+    self.user = user
+    self.groups = groups
+    self.head = head
+  }
+}
+
+/// Reads beside the writer; each call sees one consistent moment. Not thread-safe: confined to its thread.
+/// An `.application` actor sees everything; its viewer state is that of the system user.
+package protocol StoreReader: AnyObject {
+  func head() throws(StoreFailure) -> Seq
+  /// Nil when the hash is unknown or its user is deactivated (D7). `now` decides `expired`.
+  func tokenHolder(hash: [UInt8], now: UnixSeconds) throws(StoreFailure) -> TokenHolder?
+  func keyScope(hash: [UInt8]) throws(StoreFailure) -> KeyScope?
+  /// Nil when there is no such user or the user is deactivated.
+  func user(_ uid: UserID) throws(StoreFailure) -> User?
+  func session(_ uid: UserID) throws(StoreFailure) -> SessionSnapshot?
+  /// `ERR_GUID_NOT_FOUND`; a private group is not found for those outside.
+  func group(_ guid: GroupID, actor: Actor) throws(StoreFailure) -> Result<Group, Refusal>
+  /// Ascending by uid, after `after`; `ERR_GUID_NOT_FOUND`, `ERR_GROUP_NOT_JOINED`.
+  func members(of guid: GroupID, after: UserID?, limit: Int, actor: Actor) throws(StoreFailure)
+    -> Result<(rows: [Member], hasMore: Bool), Refusal>
+  /// `ERR_MESSAGE_ID_NOT_FOUND`; `ERR_MESSAGE_NO_ACCESS` only for a caller who once was a participant (T2).
+  func message(_ id: MessageID, actor: Actor) throws(StoreFailure) -> Result<FetchedMessage, Refusal>
+  /// `ERR_UID_NOT_FOUND`, `ERR_GUID_NOT_FOUND`, `ERR_GROUP_NOT_JOINED`, and for a thread as `message(_:actor:)`;
+  /// a reply's id is `ERR_INVALID_PARENT_MESSAGE_ID` with `rootMessageID`.
+  func messages(_ query: MessageQuery, actor: Actor) throws(StoreFailure) -> Result<MessagePage, Refusal>
+}

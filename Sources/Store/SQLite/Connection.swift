@@ -1,0 +1,72 @@
+internal import CSQLite
+
+/// One SQLite connection, used by one thread. Statements keep it alive; it closes with the last of them.
+final class Connection {
+  enum Role: Sendable { case writer, reader }
+
+  private let handle: OpaquePointer
+
+  /// Opens an existing database file with the store's settings.
+  init(path: String, role: Role) throws(StoreFailure) {
+    _ = Self.configuration
+    var opened: OpaquePointer?
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+    let code = sqlite3_open_v2(path, &opened, flags, nil)
+    guard code == SQLITE_OK, let handle = opened else {
+      let detail = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+      sqlite3_close_v2(opened)
+      throw StoreFailure(code: code, detail: detail)
+    }
+    self.handle = handle
+    sqlite3_busy_timeout(handle, Self.busyTimeoutMilliseconds)
+    for pragma in Self.pragmas(role) { try execute(pragma) }
+  }
+
+  deinit { sqlite3_close_v2(handle) }
+
+  /// Made before the first connection of the process; when somebody else was first, their settings stand.
+  private static let configuration: Int32 = csqlite_stop_counting_memory()
+
+  /// How long one process waits for another's lock: only schema work and the close of a last connection hold one.
+  private static let busyTimeoutMilliseconds: Int32 = 5000
+
+  private static func pragmas(_ role: Role) -> [String] {
+    let shared = ["PRAGMA trusted_schema = OFF", "PRAGMA temp_store = MEMORY"]
+    switch role {
+    case .writer:
+      // FULL syncs the write-ahead log at every commit (M8). The commit that fills 2,000 pages also copies them
+      // back, so that a page written again and again is copied once; what the log grew beyond is given back.
+      return shared + [
+        "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA wal_autocheckpoint = 2000",
+        "PRAGMA journal_size_limit = 67108864", "PRAGMA cache_size = -32768",
+      ]
+    case .reader:
+      return shared + ["PRAGMA query_only = ON", "PRAGMA cache_size = -8192"]
+    }
+  }
+
+  func prepare(_ sql: String) throws(StoreFailure) -> Statement {
+    var prepared: OpaquePointer?
+    let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+    guard code == SQLITE_OK, let statement = prepared else { throw failure(code) }
+    return Statement(handle: statement, connection: self)
+  }
+
+  /// Runs statements that have neither parameters nor rows of interest.
+  func execute(_ sql: String) throws(StoreFailure) {
+    let code = sqlite3_exec(handle, sql, nil, nil, nil)
+    guard code == SQLITE_OK else { throw failure(code) }
+  }
+
+  /// Whether a transaction is open; the engine ends one by itself after some failures.
+  var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  /// The integer that a pragma answers.
+  func integer(_ pragma: String) throws(StoreFailure) -> Int64 {
+    try prepare(pragma).first { $0.integer(0) } ?? 0
+  }
+
+  func failure(_ code: Int32) -> StoreFailure {
+    StoreFailure(code: code, detail: String(cString: sqlite3_errmsg(handle)))
+  }
+}

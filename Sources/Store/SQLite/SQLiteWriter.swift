@@ -1,0 +1,46 @@
+internal import Chat
+
+/// The embedded store's one writer. A failed commit leaves nothing behind and the next one starts afresh; when the
+/// connection itself is beyond help it is opened anew.
+final class SQLiteWriter: StoreWriter {
+  private let path: String
+  private let lock: FolderLock
+  /// Nil after a failure that its connection did not survive.
+  private(set) var session: WriterSession?
+
+  init(path: String, lock: FolderLock) throws(StoreFailure) {
+    self.path = path
+    self.lock = lock
+    session = try WriterSession(connection: Connection(path: path, role: .writer))
+  }
+
+  func commit(_ batch: [Mutation], at now: UnixSeconds) throws(StoreFailure) -> Commit {
+    try using { session throws(StoreFailure) in try session.commit(batch, at: now) }
+  }
+
+  func isWritable() -> Bool {
+    do throws(StoreFailure) {
+      try using { session throws(StoreFailure) in try session.probe() }
+      return true
+    } catch {
+      // What exactly is wrong is told by the commit that meets it.
+      return false
+    }
+  }
+
+  private func using<Value>(_ body: (WriterSession) throws(StoreFailure) -> Value) throws(StoreFailure) -> Value {
+    let session: WriterSession
+    if let open = self.session {
+      session = open
+    } else {
+      session = try WriterSession(connection: Connection(path: path, role: .writer))
+      self.session = session
+    }
+    do throws(StoreFailure) {
+      return try body(session)
+    } catch {
+      if session.connection.isInTransaction { self.session = nil }
+      throw error
+    }
+  }
+}

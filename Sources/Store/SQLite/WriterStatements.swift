@@ -1,0 +1,130 @@
+/// The writer's statements, prepared once for each connection.
+struct WriterStatements {
+  let begin: Statement
+  let commit: Statement
+  let rollback: Statement
+
+  let logRow: Statement
+  let newUser: Statement
+  let newGroup: Statement
+  let newPair: Statement
+  let newGroupConversation: Statement
+  let newMembership: Statement
+  let endMembership: Statement
+  let changeMembersCount: Statement
+  let deleteSubscriptions: Statement
+  let deleteMarkers: Statement
+
+  let newMessage: Statement
+  let newMention: Statement
+  let countReply: Statement
+  let lastAuthorPosition: Statement
+  let newThread: Statement
+  let putSubscription: Statement
+  let newJob: Statement
+  let muid: Statement
+  let newMUID: Statement
+  let oldestMUIDs: Statement
+  let deleteMUIDs: Statement
+
+  let token: Statement
+  let putToken: Statement
+  let revokeToken: Statement
+  let putKey: Statement
+
+  let countProbe: Statement
+  let takeRoom: Statement
+  let giveRoomBack: Statement
+
+  init(connection: Connection) throws(StoreFailure) {
+    begin = try connection.prepare("BEGIN IMMEDIATE")
+    commit = try connection.prepare("COMMIT")
+    rollback = try connection.prepare("ROLLBACK")
+
+    logRow = try connection.prepare(
+      "INSERT INTO log (seq, kind, at, conversation_id, user_id, message_id, payload) VALUES (?, ?, ?, ?, ?, ?, ?)")
+    newUser = try connection.prepare(
+      """
+      INSERT INTO users (uid, name, avatar, link, role, status_message, metadata, tags, created_at, updated_at,
+        last_active_at, deactivated_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
+      """)
+    newGroup = try connection.prepare(
+      """
+      INSERT INTO groups (id, guid, conversation_id, owner_id, name, type, icon, description, metadata, tags,
+        members_count, created_at, updated_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)
+      """)
+    newPair = try connection.prepare("INSERT INTO conversations (first_id, second_id) VALUES (?, ?) RETURNING id")
+    newGroupConversation = try connection.prepare(
+      "INSERT INTO conversations (group_id) SELECT 1 + coalesce(max(id), 0) FROM groups RETURNING id, group_id")
+    newMembership = try connection.prepare(
+      "INSERT INTO memberships (group_id, user_id, joined_seq, uid, scope, joined_at) VALUES (?, ?, ?, ?, ?, ?)")
+    endMembership = try connection.prepare(
+      "UPDATE memberships SET left_seq = ? WHERE group_id = ? AND user_id = ? AND left_seq IS NULL")
+    changeMembersCount = try connection.prepare(
+      "UPDATE groups SET members_count = members_count + ? WHERE id = ? RETURNING members_count")
+    deleteSubscriptions = try connection.prepare(
+      "DELETE FROM thread_subscriptions WHERE user_id = ? AND conversation_id = ?")
+    deleteMarkers = try connection.prepare("DELETE FROM read_markers WHERE user_id = ? AND conversation_id = ?")
+
+    newMessage = try connection.prepare(
+      """
+      INSERT INTO messages (id, conversation_id, root_id, sender_id, thread_position, author_position, category, type, muid, text,
+        parts, sub_type, conversation_text, update_conversation, send_notification, metadata, tags, quoted_id, quoted_sender_id,
+        quoted_type, quoted_text, mention_count, mentions_all, sent_at, updated_at)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """)
+    newMention = try connection.prepare("INSERT INTO mentions (message_id, position, user_id) VALUES (?, ?, ?)")
+    // A thread's time never goes back (T13), whatever the clock does.
+    countReply = try connection.prepare(
+      """
+      INSERT INTO threads (root_id, conversation_id, reply_count, last_position, last_reply_id, updated_at)
+      VALUES (?1, ?2, 1, 1, ?3, ?4)
+      ON CONFLICT (root_id) DO UPDATE SET reply_count = reply_count + 1, last_position = last_position + 1,
+        last_reply_id = ?3, updated_at = max(updated_at, ?4)
+      RETURNING last_position
+      """)
+    lastAuthorPosition = try connection.prepare(
+      """
+      SELECT author_position FROM messages INDEXED BY messages_of_thread_author
+      WHERE root_id = ? AND root_id > 0 AND sender_id = ? ORDER BY id DESC LIMIT 1
+      """)
+    newThread = try connection.prepare(
+      """
+      INSERT INTO threads (root_id, conversation_id, reply_count, last_position, updated_at)
+      SELECT id, conversation_id, 0, 0, sent_at FROM messages WHERE id = ?
+      ON CONFLICT (root_id) DO NOTHING
+      """)
+    putSubscription = try connection.prepare(
+      """
+      INSERT INTO thread_subscriptions (root_id, user_id, conversation_id, is_subscribed, cause, seq)
+      VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+      ON CONFLICT (root_id, user_id) DO UPDATE SET is_subscribed = ?4, cause = ?5, seq = ?6
+      """)
+    newJob = try connection.prepare(
+      "INSERT INTO notification_jobs (message_id, conversation_id, created_at) VALUES (?, ?, ?)")
+    muid = try connection.prepare("SELECT digest, message_id FROM muids WHERE sender_id = ? AND muid = ?")
+    newMUID = try connection.prepare(
+      "INSERT INTO muids (sender_id, muid, digest, message_id, at) VALUES (?, ?, ?, ?, ?)")
+    oldestMUIDs = try connection.prepare("SELECT message_id, at FROM muids ORDER BY message_id LIMIT ?")
+    deleteMUIDs = try connection.prepare("DELETE FROM muids WHERE message_id <= ?")
+
+    token = try connection.prepare("SELECT user_id, revoked_at FROM tokens WHERE hash = ?")
+    putToken = try connection.prepare(
+      """
+      INSERT INTO tokens (hash, user_id, created_at, expires_at, revoked_at) VALUES (?1, ?2, ?3, ?4, 0)
+      ON CONFLICT (hash) DO UPDATE SET expires_at = ?4
+      """)
+    revokeToken = try connection.prepare("UPDATE tokens SET revoked_at = ? WHERE hash = ?")
+    putKey = try connection.prepare(
+      """
+      INSERT INTO admin_keys (hash, scope, name, created_at) VALUES (?1, ?2, ?3, ?4)
+      ON CONFLICT (hash) DO UPDATE SET scope = ?2, name = ?3
+      """)
+
+    countProbe = try connection.prepare("UPDATE meta SET probes = probes + 1")
+    takeRoom = try connection.prepare("INSERT INTO probe (id, filler) VALUES (1, zeroblob(16384))")
+    giveRoomBack = try connection.prepare("DELETE FROM probe")
+  }
+}

@@ -1,0 +1,65 @@
+import Chat
+import Testing
+
+@testable import Store
+
+@Suite("Pages walk an index")
+struct QueryPlanTests {
+  private func plan(_ sql: String) throws -> [String] {
+    let folder = try TemporaryFolder()
+    let data = DataFolder(path: folder.path)
+    _ = try SQLiteStore.open(folder: data.path)
+    let connection = try Connection(path: data.databasePath, role: .reader)
+    let statement = try connection.prepare("EXPLAIN QUERY PLAN \(sql)")
+    for _ in 0..<statement.parameterCount { statement.bind(Int64(0)) }
+    return try statement.all { $0.text(3) }
+  }
+
+  @Test(arguments: MessageQuery.Direction.allCases)
+  func pagesOfMessages(_ direction: MessageQuery.Direction) throws {
+    let side = direction == .before ? "<" : ">"
+    let expected: [(MessagePages.Source, String)] = [
+      (.conversation, "USING INDEX messages_of_conversation (conversation_id=? AND rowid\(side)?)"),
+      (.roots, "USING INDEX messages_roots (conversation_id=? AND root_id=? AND rowid\(side)?)"),
+      (.thread, "USING INDEX messages_of_thread (root_id=? AND id\(side)?)"),
+      (.everything, "USING INTEGER PRIMARY KEY (rowid\(side)?)"),
+      (.everyRoot, "USING INTEGER PRIMARY KEY (rowid\(side)?)"),
+    ]
+    for (source, walk) in expected {
+      let steps = try plan(MessagePages.wholeSQL(source, direction))
+      #expect(steps == ["SEARCH m \(walk)", "SEARCH t USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"])
+    }
+  }
+
+  @Test(arguments: MessageQuery.Direction.allCases)
+  func idsOfOneConversationAmongMany(_ direction: MessageQuery.Direction) throws {
+    let range = "rowid>? AND rowid<?"
+    #expect(
+      try plan(MessagePages.idsSQL(.conversation, direction))
+        == ["SEARCH m USING COVERING INDEX messages_of_conversation (conversation_id=? AND \(range))"])
+    #expect(
+      try plan(MessagePages.idsSQL(.roots, direction))
+        == ["SEARCH m USING COVERING INDEX messages_roots (conversation_id=? AND root_id=? AND \(range))"])
+  }
+
+  @Test func membersOfAGroup() throws {
+    #expect(
+      try plan(SQLiteReader.membersPageSQL)
+        == [
+          "SEARCH m USING INDEX memberships_page (group_id=? AND uid>?)",
+          "SEARCH users USING INTEGER PRIMARY KEY (rowid=?)",
+        ])
+  }
+
+  @Test func M14_unreadRepliesAreStepsIntoIndexes() throws {
+    let steps = try plan(ThreadStandings.unreadRepliesSQL).filter { $0.hasPrefix("SEARCH") || $0.hasPrefix("SCAN m") }
+    #expect(
+      steps == [
+        "SEARCH threads USING INTEGER PRIMARY KEY (rowid=?)",
+        "SEARCH messages USING COVERING INDEX messages_of_thread (root_id=? AND id<?)",
+        "SEARCH messages USING COVERING INDEX messages_of_thread_author (root_id=? AND sender_id=?)",
+        "SEARCH messages USING COVERING INDEX messages_of_thread_author (root_id=? AND sender_id=? AND id<?)",
+        "SEARCH messages USING INDEX messages_never_unread (root_id=? AND id>?)",
+      ])
+  }
+}
