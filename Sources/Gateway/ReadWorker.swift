@@ -1,0 +1,221 @@
+import Chat
+import Primitives
+package import Store
+import Telemetry
+import Wire
+package import Workers
+
+/// A thread that owns one of the store's readers: looks up tokens, loads sessions, answers questions, and passes an
+/// HTTP request that changes something on to the committer once it knows who asks.
+package final class ReadWorker: Sendable {
+  package let requests: Mailbox<ReadRequest>
+  private let shards: [Mailbox<ShardMail>]
+  private let committer: Mailbox<WriteRequest>
+  private let counters: GatewayCounters
+
+  package init(
+    shards: [Mailbox<ShardMail>], committer: Mailbox<WriteRequest>, counters: GatewayCounters,
+    settings: GatewaySettings
+  ) {
+    self.shards = shards
+    self.committer = committer
+    self.counters = counters
+    requests = Mailbox(limit: settings.readerQueue, wakeup: Wakeup())
+  }
+
+  package func stop() { requests.finish() }
+
+  /// The thread's body. Returns after `stop`, when nothing waits.
+  package func run(_ reader: any StoreReader) {
+    var waiting: [ReadRequest] = []
+    while true {
+      waiting.removeAll(keepingCapacity: true)
+      guard requests.wait(drainingInto: &waiting) else { return }
+      work(on: waiting, with: reader)
+    }
+  }
+
+  /// Answers questions in order.
+  func work(on requests: [ReadRequest], with reader: any StoreReader) {
+    for request in requests { handle(request, reader) }
+  }
+
+  private func handle(_ request: ReadRequest, _ reader: any StoreReader) {
+    let address = request.replyTo
+    switch request.question {
+    case .upgrade(let hash):
+      post(.upgradeChecked(address, verdict(hash, reader)), to: address)
+    case .session(let hash):
+      post(.sessionLoaded(address, session(hash, reader)), to: address)
+    case .operation(let operation, let uid):
+      answer(address, read(operation, .user(uid), reader))
+    case .request(let definition, let operation, let credentials):
+      serve(definition, operation, credentials, address, reader)
+    case .metrics:
+      post(.reply(address, Reply.metrics(counters.registry.prometheusText())), to: address)
+    }
+  }
+
+  // MARK: Who asks
+
+  private func verdict(_ hash: [UInt8], _ reader: any StoreReader) -> TokenVerdict {
+    do throws(StoreFailure) {
+      guard let holder = try reader.tokenHolder(hash: hash, now: UnixSeconds(Clock.unixSeconds())) else {
+        return .unknown
+      }
+      switch holder.standing {
+      case .valid: return .valid(holder.user.uid)
+      case .expired: return .expired
+      case .revoked: return .revoked
+      }
+    } catch {
+      counters.log.error("read_failed", ["reason": .text(error.message)])
+      return .unavailable
+    }
+  }
+
+  private func session(_ hash: [UInt8], _ reader: any StoreReader) -> Result<LoadedSession, TokenRefusal> {
+    do throws(StoreFailure) {
+      // The snapshot comes first: a token revoked between the two reads is then still seen as revoked.
+      guard let named = try reader.tokenHolder(hash: hash, now: UnixSeconds(Clock.unixSeconds())) else {
+        return .failure(TokenRefusal(.unknown))
+      }
+      guard let snapshot = try reader.session(named.user.uid) else { return .failure(TokenRefusal(.unknown)) }
+      guard let holder = try reader.tokenHolder(hash: hash, now: UnixSeconds(Clock.unixSeconds())) else {
+        return .failure(TokenRefusal(.unknown))
+      }
+      switch holder.standing {
+      case .valid: break
+      case .expired: return .failure(TokenRefusal(.expired))
+      case .revoked: return .failure(TokenRefusal(.revoked))
+      }
+      let id = SessionID(RandomID.make())
+      return .success(
+        LoadedSession(id: id, snapshot: snapshot, tokenHash: hash, tokenExpiresAt: holder.expiresAt))
+    } catch {
+      counters.log.error("read_failed", ["reason": .text(error.message)])
+      return .failure(TokenRefusal(.unavailable))
+    }
+  }
+
+  /// Who the credentials name (A1, A2). Nil for nobody.
+  private enum Caller {
+    case nobody
+    case user(UserID)
+    case key(KeyScope, onBehalfOf: UserID?)
+  }
+
+  private func caller(
+    _ credentials: Credentials, _ reader: any StoreReader
+  ) throws(StoreFailure) -> Result<Caller, Refusal> {
+    switch credentials {
+    case .none: return .success(.nobody)
+    case .token(let hash):
+      switch verdict(hash, reader) {
+      case .valid(let uid): return .success(.user(uid))
+      case .expired: return .failure(Refusal(.notLoggedIn, "The token has expired."))
+      case .revoked: return .failure(Refusal(.notLoggedIn, "The token was revoked."))
+      case .unknown: return .failure(Refusal(.notLoggedIn, "The token is not known."))
+      case .unavailable: return .failure(Refusal(.storeUnavailable))
+      }
+    case .key(let hash, let onBehalfOf):
+      guard let scope = try reader.keyScope(hash: hash) else { return .failure(Refusal(.apiKeyNotFound)) }
+      guard let onBehalfOf else { return .success(.key(scope, onBehalfOf: nil)) }
+      guard let uid = UserID(onBehalfOf) else {
+        return .failure(Refusal(.badRequest, "onBehalfOf is not a uid.", details: [.field("onBehalfOf")]))
+      }
+      guard try reader.user(uid) != nil else { return .failure(Refusal(.uidNotFound)) }
+      return .success(.key(scope, onBehalfOf: uid))
+    }
+  }
+
+  /// Whether this caller may call the operation, and in whose name.
+  private func actor(for definition: OperationDefinition, _ caller: Caller) -> Result<Actor, Refusal> {
+    switch (definition.caller, caller) {
+    case (.anyone, .nobody): return .success(.application)
+    case (_, .nobody):
+      return .failure(Refusal(.notLoggedIn, "Send `Authorization: Bearer TOKEN` or `apikey: KEY`."))
+    case (.fullAccessKey, .user), (.anyKey, .user):
+      return .failure(Refusal(.noAccess, "This operation needs an API key."))
+    case (.anyKey, .key): return .success(.application)
+    case (_, .key(.authOnly, _)): return .failure(Refusal(.noAccess, "The key's scope is authOnly."))
+    case (.fullAccessKey, .key(.fullAccess, _)): return .success(.application)
+    case (.user, .key(.fullAccess, nil)):
+      return .failure(
+        Refusal(.badRequest, "This operation needs a user: add `onBehalfOf`.", details: [.field("onBehalfOf")]))
+    case (_, .user(let uid)), (_, .key(.fullAccess, let uid?)): return .success(.user(uid))
+    case (_, .key(.fullAccess, nil)): return .success(.application)
+    }
+  }
+
+  // MARK: Answers
+
+  private func serve(
+    _ definition: OperationDefinition, _ operation: Result<Operation, Refusal>, _ credentials: Credentials,
+    _ address: ReplyAddress, _ reader: any StoreReader
+  ) {
+    let admitted: Result<Actor, Refusal>
+    do throws(StoreFailure) {
+      admitted = try caller(credentials, reader).flatMap { actor(for: definition, $0) }
+    } catch {
+      counters.log.error("read_failed", ["reason": .text(error.message)])
+      return answer(address, .failure(Refusal(.storeUnavailable)))
+    }
+    switch (admitted, operation) {
+    case (.failure(let refusal), _), (.success, .failure(let refusal)): answer(address, .failure(refusal))
+    case (.success(let actor), .success(let operation)):
+      if let write = write(operation, actor, address) {
+        if committer.post(write) == .full { answer(address, .failure(Refusal(.overloaded))) }
+      } else {
+        answer(address, read(operation, actor, reader))
+      }
+    }
+  }
+
+  private func write(_ operation: Operation, _ actor: Actor, _ address: ReplyAddress) -> WriteRequest? {
+    if case .adminTokensMint(let uid, let ttlSeconds) = operation {
+      let token = Secret.mintToken()
+      let expiresAt = ttlSeconds.map { UnixSeconds(Clock.unixSeconds() + $0) } ?? .never
+      return WriteRequest(
+        mutation: Mutation(
+          actor: actor, change: .mintToken(uid, hash: Secret.digest(token), expiresAt: expiresAt)),
+        replyTo: address, disclosure: .token(text: token, uid: uid, expiresAt: expiresAt))
+    }
+    if case .adminTokensRevoke(let token) = operation {
+      return WriteRequest(
+        mutation: Mutation(actor: actor, change: .revokeToken(hash: Secret.digest(token))), replyTo: address)
+    }
+    guard let change = operation.change(by: actor) else { return nil }
+    return WriteRequest(mutation: Mutation(actor: actor, change: change), replyTo: address)
+  }
+
+  private func read(_ operation: Operation, _ actor: Actor, _ reader: any StoreReader) -> Result<Answer, Refusal> {
+    do throws(StoreFailure) {
+      switch operation {
+      case .messageGet(let id): return try reader.message(id, actor: actor).map(Answer.message)
+      case .messagesList(let query): return try reader.messages(query, actor: actor).map(Answer.messages)
+      case .usersGet(let uid):
+        guard let user = try reader.user(uid) else { return .failure(Refusal(.uidNotFound)) }
+        return .success(.user(user))
+      case .groupsGet(let guid): return try reader.group(guid, actor: actor).map(Answer.group)
+      case .membersList(let guid, let after, let limit):
+        return try reader.members(of: guid, after: after, limit: limit, actor: actor).map { page in
+          Answer.members(rows: page.rows, hasMore: page.hasMore)
+        }
+      default: preconditionFailure("every other operation is a change or belongs to the shard")
+      }
+    } catch {
+      counters.log.error("read_failed", ["reason": .text(error.message)])
+      return .failure(Refusal(.storeUnavailable))
+    }
+  }
+
+  private func answer(_ address: ReplyAddress, _ result: Result<Answer, Refusal>) {
+    if case .failure(let refusal) = result { counters.refusals(refusal.code).increment() }
+    post(.reply(address, Reply.make(for: address.form, result)), to: address)
+  }
+
+  private func post(_ mail: ShardMail, to address: ReplyAddress) {
+    while shards[address.shard].post(mail) == .full { Backoff.pauseMilliseconds(1) }
+  }
+}
