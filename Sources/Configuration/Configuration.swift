@@ -1,1 +1,55 @@
-/// One file and the environment to typed settings; every problem reported at once.
+/// Command line, environment and one YAML file to typed `Settings`, every problem reported at once (S2, S6).
+///
+/// Threads: none. Lifecycle: none; `Launch.read` is a function of its arguments, and the one file that it may need comes
+/// through a closure (`ConfigurationFile.read` in production).
+/// Never imports: Foundation, the store, the network. It reads no clock and opens no socket; whether an address can be
+/// bound or a certificate be read is found out by the rooms that do it.
+///
+/// Every key stands once, in `Key.all`: its place in the file, its variable, its flag, its range, its default and its
+/// help. The file, the environment, the flags, `--help` and the example file are all made from that table.
+
+/// What the process was asked to do.
+package enum Launch: Sendable, Equatable {
+  /// `threadcast serve …` with settings that fit together.
+  case serve(Settings)
+  /// `--help`, or no subcommand at all: the text to print on standard output.
+  case help(String)
+  case version
+  /// Nothing runs. The composition root prints each problem on standard error and exits with `Launch.refusedStatus`.
+  case refused([Problem])
+
+  /// `EX_CONFIG` of sysexits.h (S6).
+  package static let refusedStatus: Int32 = 78
+
+  /// Reads everything there is to read; flags win over the environment, the environment over the file, the file over
+  /// the defaults (S2).
+  ///
+  /// - Parameters:
+  ///   - arguments: the command line without the program's name.
+  ///   - environment: every variable of the process; only those that begin with `THREADCAST_` are looked at.
+  ///   - readFile: the bytes of the file at a path, or why it cannot be read. Called at most once.
+  package static func read(
+    arguments: [String], environment: [String: String],
+    readFile: (_ path: String) -> Result<[UInt8], ConfigurationFile.Failure>
+  ) -> Launch {
+    switch Arguments.parse(arguments) {
+    case .help(let text): return .help(text)
+    case .version: return .version
+    case .refused(let problems): return .refused(problems)
+    case .serve(let flags, let path, var problems):
+      var collected = Collected()
+      if let path = path ?? environment["THREADCAST_CONFIG"].flatMap({ $0.isEmpty ? nil : $0 }) {
+        switch readFile(path) {
+        case .failure(let failure):
+          problems.append(Problem(.flag("--config"), "\(path): \(failure.reason)", "check the path and its rights"))
+        case .success(let bytes):
+          collected.read(YAMLDocument.parse(bytes), problems: &problems)
+        }
+      }
+      collected.read(environment: environment, problems: &problems)
+      collected.read(flags: flags)
+      let settings = collected.settings(problems: &problems)
+      return problems.isEmpty ? .serve(settings) : .refused(problems)
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/// The texts of `--help` and the example file, made from `Key.all`.
+package enum HelpText {
+  package static let program = """
+    threadcast: a real-time gateway for threaded conversations
+
+    Usage: threadcast COMMAND [FLAGS]
+
+      serve      run the gateway
+      version    print the version
+
+    Each command has --help. To try it: threadcast serve --dev
+
+    """
+
+  package static let version = """
+    Usage: threadcast version
+
+    Prints the version on one line.
+
+    Example: threadcast version
+
+    """
+
+  package static var serve: String {
+    var text = """
+      Usage: threadcast serve [FLAGS]
+
+      Runs the gateway until SIGTERM or SIGINT. When it is ready it prints one line:
+      threadcast ready listen=127.0.0.1:8080 tls=off store=sqlite epoch=...
+
+      Example: threadcast serve --dev --data ./data
+
+      Flags (they win over the environment, which wins over the file):
+
+      """
+    text += row("--config FILE", "Settings file (YAML); every key of the list below may stand in it.")
+    for key in Key.all {
+      guard let flag = key.flag else { continue }
+      text += row("--\(flag)" + (key.placeholder.map { " \($0)" } ?? ""), key.help)
+    }
+    text += row("--help", "This text.")
+    text += "\nKeys of the file, the variable of each, and the default:\n\n"
+    for key in Key.all {
+      text += "  \(key.path)  \(key.variable)  \(key.defaultText)\n"
+      if key.flag == nil { text += "      \(key.help)\n" }
+    }
+    return text
+  }
+
+  /// A settings file that says nothing new: every key with its default, commented out.
+  package static var exampleFile: String {
+    var text = "# Threadcast settings. Every line is the default; take the # away to change one.\n"
+    var section = ""
+    for key in Key.all {
+      let parts = key.path.split(separator: ".", maxSplits: 1)
+      let here = parts.count == 2 ? String(parts[0]) : ""
+      if here != section, !here.isEmpty { text += "\n#\(here):\n" } else if here.isEmpty { text += "\n" }
+      section = here
+      let indent = here.isEmpty ? "" : "  "
+      text += "#\(indent)# \(key.help)\n#\(indent)\(parts.last ?? ""): \(key.defaultText)\n"
+    }
+    return text
+  }
+
+  private static func row(_ flag: String, _ help: String) -> String {
+    "  " + flag + String(repeating: " ", count: max(2, 24 - flag.count)) + help + "\n"
+  }
+}
