@@ -46,4 +46,10 @@ final class FolderLock: Sendable {
   fileprivate init(descriptor: Int32) { self.descriptor = descriptor }
 
   deinit { close(descriptor) }
+
+  /// Whether the lock file still has a name: it goes with its folder, and so would whatever is written from then on.
+  var isInPlace: Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_nlink > 0
+  }
 }

@@ -1,4 +1,5 @@
 internal import Chat
+internal import Glibc
 
 /// The embedded store's one writer. A failed commit leaves nothing behind and the next one starts afresh; when the
 /// connection itself is beyond help it is opened anew.
@@ -29,6 +30,10 @@ final class SQLiteWriter: StoreWriter {
   }
 
   private func using<Value>(_ body: (WriterSession) throws(StoreFailure) -> Value) throws(StoreFailure) -> Value {
+    // An open file takes writes after it was deleted; nobody would ever find them (M8, S11).
+    guard lock.isInPlace, access(path, F_OK) == 0 else {
+      throw StoreFailure(.unavailable, "The store at \(path) was deleted while in use; restart on a whole data folder.")
+    }
     let session: WriterSession
     if let open = self.session {
       session = open

@@ -47,6 +47,20 @@ struct FailureTests {
     #expect(try world.fetch(root.id, by: .bob).message.replyCount == 1)
   }
 
+  @Test(arguments: ["/data", "/data/threadcast.sqlite"])
+  func S11_M8_nothingIsAcknowledgedIntoAStoreThatWasDeleted(what: String) throws {
+    let world = try World(.sqlite)
+    try FileManager.default.removeItem(atPath: world.folder.path + what)
+    do {
+      _ = try world.writer.commit(sends(world, ["lost"]), at: world.now)
+      Issue.record("A commit into a deleted store has to fail.")
+    } catch let failure {
+      #expect(failure.kind == .unavailable)
+      #expect(failure.message.hasSuffix("was deleted while in use; restart on a whole data folder."))
+    }
+    #expect(!world.writer.isWritable())
+  }
+
   @Test func S11_whatARolledBackBatchMadeIsForgotten() throws {
     let world = try World(.sqlite)
     let connection = try engineConnection(world)
