@@ -98,7 +98,7 @@ package final class ReadWorker: Sendable {
     }
   }
 
-  /// Who the credentials name (A1, A2). Nil for nobody.
+  /// Whom the credentials name (A1, A2).
   private enum Caller {
     case nobody
     case user(UserID)

@@ -106,20 +106,27 @@ extension ShardCore {
 
   // MARK: Drain (S7)
 
-  /// Refuses new upgrades and sends every session away with its own delay, spread evenly.
+  /// Refuses new upgrades and sends every session away with its own delay, spread evenly. A session with requests under
+  /// way is read no further and goes when they are answered.
   mutating func drain(seconds: Int) {
     guard !isDraining else { return }
     isDraining = true
-    let spreadMilliseconds = max(seconds, 1) * 1000
+    drainMilliseconds = max(seconds, 1) * 1000
     for connection in connections {
       guard let connection else { continue }
-      if connection.machine != nil {
-        let delay = Int(connection.handle.index &* 2_654_435_761 >> 8) % spreadMilliseconds
-        close(connection, code: .draining, reason: "{\"reconnectAfterMs\":\(delay)}")
+      if connection.phase == .live, connection.requestsInFlight > 0 {
+        pauseReading(connection)
+      } else if connection.machine != nil {
+        sendAway(connection)
       } else if connection.phase == .request, connection.parser?.isIdle == true {
         // Nothing of a request has come; one that has begun is answered, and its connection closed behind it.
         finish(connection)
       }
     }
+  }
+
+  mutating func sendAway(_ connection: ClientConnection) {
+    let delay = Int(connection.handle.index &* 2_654_435_761 >> 8) % drainMilliseconds
+    close(connection, code: .draining, reason: "{\"reconnectAfterMs\":\(delay)}")
   }
 }

@@ -170,7 +170,15 @@ extension ShardCore {
     case .socket:
       connection.requestsInFlight -= 1
       if connection.phase == .live { sendText(reply.bytes, to: connection) }
-      if connection.requestsInFlight <= settings.requestsInFlight / 2 { resumeReading(connection) }
+      if isDraining {
+        if connection.requestsInFlight == 0, connection.phase == .live {
+          sendAway(connection)
+          // For the peer's own close frame; what else it sent is dropped.
+          resumeReading(connection)
+        }
+      } else if connection.requestsInFlight <= settings.requestsInFlight / 2 {
+        resumeReading(connection)
+      }
     }
   }
 

@@ -53,6 +53,8 @@ package struct ShardCore: ~Copyable {
   /// Sessions loaded at a position that this shard has not reached yet.
   var ahead: [(address: ReplyAddress, loaded: LoadedSession)] = []
   var isDraining = false
+  /// Over how long the sessions that a drain sends away are to come back.
+  var drainMilliseconds = 1
 
   /// For the driver, which empties them.
   var intents: [ConnectionIntent] = []

@@ -273,6 +273,29 @@ struct ConnectTests {
     #expect(peer.messages().map { $0.int("id") } == [0, 1])
   }
 
+  @Test func S7_aSendUnderWayIsAnsweredBeforeItsSessionGoes() throws {
+    let stage = try Stage()
+    let ann = Peer(stage)
+    let bob = Peer(stage)
+    try ann.connect("dev-ann")
+    try bob.connect("dev-bob")
+    let send = #"{"id":5,"op":"message.send","data":{"receiverUid":"team","receiverType":"group","text":"last"}}"#
+    ann.text(send)
+    stage.post(.drain(seconds: 10))
+    stage.stepMail()
+    bob.pull()
+    // Nothing that comes later is taken in.
+    ann.text(send)
+    #expect(stage.shards[0].core.writes.count == 1)
+    #expect(ann.messages().map { $0.int("id") } == [5])
+    #expect(ann.closed() == 4000)
+    #expect(stage.shards[0].core.writes.isEmpty)
+    ann.send(ann.frame(.close, [0x0F, 0xA0]))
+    ann.pull()
+    #expect(ann.isEnded)
+    #expect(bob.closed() == 4000)
+  }
+
   @Test func S7_aDrainClosesConnectionsThatHaveAskedNothing() throws {
     let stage = try Stage()
     let silent = Peer(stage)
