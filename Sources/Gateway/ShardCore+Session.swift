@@ -110,6 +110,7 @@ extension ShardCore {
     connection.session = Session(
       id: loaded.id, uid: user.uid, tokenHash: loaded.tokenHash, tokenExpiresAt: loaded.tokenExpiresAt)
     connection.phase = .live
+    if outlets.queuedBytes(connection.handle) == 0 { connection.hasHandshakeLeft = true }
     connection.connect = nil
     connection.connectID = nil
     connection.upgradeTokenHash = nil
