@@ -107,8 +107,26 @@ private final class FaultyReader: StoreReader {
     try read { () throws(StoreFailure) in try inner.user(uid) }
   }
 
-  func session(_ uid: UserID) throws(StoreFailure) -> SessionSnapshot? {
-    try read { () throws(StoreFailure) in try inner.session(uid) }
+  func session(_ uid: UserID, openThreads: [MessageID], withFollowed: Bool) throws(StoreFailure) -> SessionSnapshot? {
+    try read { () throws(StoreFailure) in
+      try inner.session(uid, openThreads: openThreads, withFollowed: withFollowed)
+    }
+  }
+
+  func resumption(of uid: UserID, after: Seq, window: ResumeWindow, now: UnixSeconds) throws(StoreFailure)
+    -> ResumeVerdict
+  {
+    try read { () throws(StoreFailure) in
+      try inner.resumption(of: uid, after: after, window: window, now: UnixSeconds(faults.unixSeconds))
+    }
+  }
+
+  func missed(_ query: MissedQuery) throws(StoreFailure) -> MissedPage? {
+    try read { () throws(StoreFailure) in try inner.missed(query) }
+  }
+
+  func thread(_ root: MessageID, actor: Actor) throws(StoreFailure) -> Result<ThreadPlace, Refusal> {
+    try read { () throws(StoreFailure) in try inner.thread(root, actor: actor) }
   }
 
   func group(_ guid: GroupID, actor: Actor) throws(StoreFailure) -> Result<Group, Refusal> {

@@ -21,9 +21,7 @@ final class SimulatedClient {
   var token: SimulatedToken
   /// The token is no good any more.
   var needsToken = false
-  var choice = ConnectionView.ReplyWish.all {
-    didSet { if !Oracle.choiceIsComplete { choice = .all } }
-  }
+  var choice = ConnectionView.ReplyWish.all
   var openThreads: [Int64] = []
   private(set) var position: (epoch: String, seq: Int64)?
   var unacknowledged: [Unacknowledged] = []

@@ -93,6 +93,7 @@ final class SimulatedLoop {
     carryOutIntents(moment)
     inspect(self)
     flush()
+    if !core.replaying.isEmpty { postRequests() }
     carryOutIntents(moment)
   }
 
@@ -198,7 +199,7 @@ final class SimulatedLoop {
     let reads = core.takeReads()
     if !reads.isEmpty, surroundings.reader.post(contentsOf: reads) == .full { core.refuseOverloaded(reads) }
     for message in core.takePublications() {
-      for peer in surroundings.peers { peer.post(.published(message)) }
+      for peer in surroundings.peers { peer.post(message) }
     }
   }
 

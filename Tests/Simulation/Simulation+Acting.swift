@@ -177,7 +177,8 @@ extension Simulation {
       let core = [
         "frames": loop.core.outlets.liveFrames, "bytes": loop.core.outlets.queuedBytes,
         "sessions": loop.core.routes.sessionCount, "timers": loop.core.timers.count,
-        "connections": loop.core.connectionCount,
+        "connections": loop.core.connectionCount, "hints": loop.core.hints.count, "replays": loop.core.replaying.count,
+        "devices": loop.core.slotOfDevice.count, "places": loop.core.routes.isEmpty ? 0 : 1,
       ]
       for (name, count) in core.sorted(by: { $0.key < $1.key }) where count != 0 {
         trace.fail("after \(when) shard \(loop.index) still has \(count) \(name)")

@@ -23,7 +23,7 @@ extension Simulation {
     if let drainEnds, drainEnds <= now || node.loops.allSatisfy(\.openSockets.isEmpty) {
       if !faults.hasCrashed { return try endDrain() }
     }
-    switch dice.weighted([300, 120, 150, 220, 200, 4]) {
+    switch dice.weighted([300, 120, 150, 200, 230, 2]) {
     case 0: turn(node.loops[dice.below(2)])
     case 1: node.runCommitter()
     case 2: node.runReader(dice.below(2))

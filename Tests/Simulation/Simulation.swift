@@ -67,8 +67,11 @@ final class Simulation {
     settings.readerQueue = dice.chance(200) ? 6 : 1_000
     settings.closeSeconds = 2
     settings.compressionThresholdBytes = 2_000
+    settings.replayPageEvents = dice.from(1...16)
+    settings.limits.resumeEvents = dice.chance(200) ? dice.from(5...40) : 10_000
     oracle.bounds = .init(
-      outboundBytes: settings.outboundBytes, heartbeatSeconds: settings.heartbeatSeconds)
+      outboundBytes: settings.outboundBytes, heartbeatSeconds: settings.heartbeatSeconds,
+      resumeEvents: settings.limits.resumeEvents)
     faults.unixSeconds = Self.unixOrigin
     let model = self.model
     faults.committed = { model.committed($0, $1, origins: []) }
@@ -109,10 +112,12 @@ final class Simulation {
     for number in 0..<count {
       // The first users have two devices each, so that a user's other sessions are there to be told.
       let user = number < 4 ? number / 2 : dice.below(Self.users.count)
-      let token = SimulatedToken(text: "first-\(user)-\(number % 2)", uid: Self.users[user], expiresAt: 0)
+      // Some share a token, and lose it together.
+      let text = "first-\(user)-\(number % 2)"
+      let shared = clients.first { $0.token.text == text }?.token
       let client = SimulatedClient(
-        number: number, token: token, device: dice.chance(300) ? "d\(dice.below(3))-\(user)" : nil, dice: dice,
-        oracle: oracle)
+        number: number, token: shared ?? SimulatedToken(text: text, uid: Self.users[user], expiresAt: 0),
+        device: dice.chance(400) ? "d\(number)" : nil, dice: dice, oracle: oracle)
       client.choice = dice.chance(450) ? .all : dice.pick(ConnectionView.ReplyWish.allCases) ?? .all
       clients.append(client)
     }
@@ -177,10 +182,15 @@ final class Simulation {
         socket.peakQueuedBytes = queued
         socket.isSealed = loop.core.outlets.isSealed(socket.handle)
       }
-      if queued > settings.outboundBytes + Self.longestFrameBytes {
+      if queued > settings.outboundBytes + settings.outboundBytes / 2 + Self.longestFrameBytes {
         trace.fail("R7: \(queued) bytes wait for #\(socket.number), the limit is \(settings.outboundBytes)")
       }
       guard let connection = loop.core.connection(socket.handle) else { continue }
+      if connection.phase == .live, connection.replay == nil,
+        let view = views[Place(shard: loop.index, bits: socket.handle.bits)], view.isResumed, view.replayEnd == .max
+      {
+        view.replayEnd = model.head
+      }
       if connection.requestsInFlight > settings.requestsInFlight || connection.requestsInFlight < 0 {
         trace.fail("\(connection.requestsInFlight) requests of #\(socket.number) are under way")
       }
