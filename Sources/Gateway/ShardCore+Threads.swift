@@ -189,7 +189,8 @@ extension ShardCore {
     let text = EventEncoder.threadUpdated(hint.progress)
     broadcast(text, to: slots, except: nil)
     for slot in outlets.takeHeld() {
-      connection(outlets.handle(ofSlot: slot))?.replay?.hold(hint: text, of: hint.progress.root)
+      connection(outlets.handle(ofSlot: slot))?.replay?.hold(
+        hint: text, of: ThreadPlace(root: hint.progress.root, conversation: hint.conversation))
     }
   }
 
@@ -200,7 +201,7 @@ extension ShardCore {
     }
   }
 
-  private func takesPart(_ slot: UInt32, in conversation: Conversation) -> Bool {
+  func takesPart(_ slot: UInt32, in conversation: Conversation) -> Bool {
     switch conversation {
     case .group(let group): routes.isMember(slot: slot, of: group)
     case .oneOnOne(let a, let b):
