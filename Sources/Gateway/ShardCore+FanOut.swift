@@ -72,6 +72,7 @@ extension ShardCore {
   private mutating func follow(_ change: SubscriptionChange) {
     for slot in routes.sessions(of: change.user) where routes.choice(of: slot) == .subscribed {
       if change.isSubscribed {
+        oweHint(of: change.root, slot)
         routes.follow(slot: slot, ThreadPlace(root: change.root, conversation: change.conversation))
       } else {
         routes.unfollow(slot: slot, root: change.root)

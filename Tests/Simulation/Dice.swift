@@ -1,3 +1,5 @@
+import Foundation
+
 /// Every choice of a run, from one seed (SplitMix64): the same seed makes the same choices.
 final class Dice {
   private var state: UInt64
@@ -46,7 +48,8 @@ struct Violation: Error, CustomStringConvertible {
 
 /// The last lines of a run, and the first promise that was broken in it.
 final class Trace {
-  private static let kept = 80
+  /// `SIMULATION_TRACE` keeps more of them.
+  private static let kept = ProcessInfo.processInfo.environment["SIMULATION_TRACE"].flatMap(Int.init) ?? 80
   private var lines: [String] = []
   private var next = 0
   private(set) var violation: Violation?

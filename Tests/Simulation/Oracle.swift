@@ -190,7 +190,9 @@ final class Oracle {
       expect(last >= earlier.lastReply, view, "R3: a hint went back")
       expect(now - earlier.notBefore >= 1000, view, "R3: two hints of \(root) within \(now - earlier.notBefore) ms")
     }
-    view.hints[root] = (last, view.emptyAt)
+    // A resumed session's first hint of a thread is the resume's own, and keeps no second free.
+    let isResumes = view.isResumed && view.hints[root] == nil
+    view.hints[root] = (last, isResumes ? .min / 2 : view.emptyAt)
   }
 
   /// Whether an unnumbered event of the conversation may come now: in stream order, the end of a membership is final.
