@@ -6,8 +6,8 @@ final class SimulatedToken {
   let uid: UserID
   /// Unix seconds; 0 means without end.
   let expiresAt: Int64
-  /// When its revocation was committed, in milliseconds of the run.
-  var revokedAt: Int?
+  /// The head of the log when its revocation was committed.
+  var revokedAt: Int64?
 
   init(text: String, uid: UserID, expiresAt: Int64) {
     self.text = text

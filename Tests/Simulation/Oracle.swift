@@ -69,7 +69,7 @@ final class Oracle {
     expect(seq >= 0 && seq <= model.head, view, "L4: the hello's seq \(seq) is not in the log")
     expect(data["uid"] as? String == view.user.text, view, "L4: the hello is for \(data["uid"] ?? "nobody")")
     expect(data["epoch"] as? String == epoch, view, "R11: the hello names another epoch")
-    expect(view.token.revokedAt == nil || view.token.revokedAt ?? 0 >= now - 1000, view, "R8: a revoked token opened")
+    expect(isResumed || seq < view.token.revokedAt ?? .max, view, "R8: a token that ended opened at \(seq)")
     trace.note("#\(view.number) \(view.user) hello seq \(seq) resumed \(isResumed) reset \(reason ?? "-")")
     if isResumed {
       resumptions += 1

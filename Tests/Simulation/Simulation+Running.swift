@@ -55,6 +55,9 @@ extension Simulation {
         continue
       }
       oracle.judgeQuiet(view)
+      let token = view.token
+      let isGood = token.revokedAt == nil && (token.expiresAt == 0 || token.expiresAt > moment.unix.value)
+      if !isGood { trace.fail("R8, A1: client \(client.number) still lives by a token that ended") }
     }
     try trace.check()
     try oracle.judgeStore(node)

@@ -160,7 +160,7 @@ final class Simulation {
       guard let minted = minting.removeValue(forKey: hash) else { return }
       minted.client?.token = minted.token
       minted.client?.needsToken = false
-    case .revokeToken(let hash): revoking.removeValue(forKey: hash)?.revokedAt = now
+    case .revokeToken(let hash): revoking.removeValue(forKey: hash)?.revokedAt = model.head
     default: break
     }
   }
