@@ -12,7 +12,8 @@ extension Simulation {
     guard client.isConnected else {
       guard now >= client.backAt else { return }
       if client.needsToken {
-        let isAsked = minting.contains { $0.value.client === client }
+        // The request may be lost with the store's trouble: then it is made again.
+        let isAsked = minting.contains { $0.value.client === client && $0.value.askedAt > now - 1_000 }
         if !isAsked { mint(for: client, seconds: dice.chance(300) ? Int64(dice.from(3...20)) : nil) }
         return
       }

@@ -32,7 +32,7 @@ final class Simulation {
   var clients: [SimulatedClient] = []
   private(set) var views: [Place: ConnectionView] = [:]
   /// Tokens whose minting is not committed, by digest.
-  var minting: [[UInt8]: (token: SimulatedToken, client: SimulatedClient?)] = [:]
+  var minting: [[UInt8]: (token: SimulatedToken, client: SimulatedClient, askedAt: Int)] = [:]
   var revoking: [[UInt8]: SimulatedToken] = [:]
   private(set) var now = 0
   private var connections = 0
@@ -158,8 +158,8 @@ final class Simulation {
     switch mutation.change {
     case .mintToken(_, let hash, _):
       guard let minted = minting.removeValue(forKey: hash) else { return }
-      minted.client?.token = minted.token
-      minted.client?.needsToken = false
+      minted.client.token = minted.token
+      minted.client.needsToken = false
     case .revokeToken(let hash): revoking.removeValue(forKey: hash)?.revokedAt = model.head
     default: break
     }
@@ -248,7 +248,7 @@ final class Simulation {
     let token = SimulatedToken(
       text: "token-\(tokens)", uid: client.token.uid, expiresAt: seconds.map { moment.unix.value + $0 } ?? 0)
     let hash = Secret.digest(token.text)
-    minting[hash] = (token, client)
+    minting[hash] = (token, client, now)
     post(.mintToken(token.uid, hash: hash, expiresAt: UnixSeconds(token.expiresAt)))
   }
 
