@@ -1,25 +1,28 @@
 /// The texts of `--help` and the example file, made from `Key.all`.
 package enum HelpText {
-  package static let program = """
+  package static var program: String {
+    """
     threadcast: a real-time gateway for threaded conversations
 
     Usage: threadcast COMMAND [FLAGS]
 
-      serve      run the gateway
-      version    print the version
 
-    Each command has --help. To try it: threadcast serve --dev
+    """ + rows(CommandForm.all) + """
 
-    """
+      Each command has --help. To try the gateway: threadcast serve --dev
 
-  package static let version = """
-    Usage: threadcast version
+      """
+  }
 
-    Prints the version on one line.
+  /// The list of some commands.
+  static func commands(_ forms: [CommandForm]) -> String {
+    "Usage: threadcast COMMAND [FLAGS]\n\n" + rows(forms) + "\nEach command has --help.\n"
+  }
 
-    Example: threadcast version
-
-    """
+  private static func rows(_ forms: [CommandForm]) -> String {
+    forms.map { "  " + $0.path + String(repeating: " ", count: max(2, 15 - $0.path.count)) + $0.summary + "\n" }
+      .joined()
+  }
 
   package static var serve: String {
     var text = """
@@ -62,7 +65,7 @@ package enum HelpText {
     return text
   }
 
-  private static func row(_ flag: String, _ help: String) -> String {
+  static func row(_ flag: String, _ help: String) -> String {
     "  " + flag + String(repeating: " ", count: max(2, 24 - flag.count)) + help + "\n"
   }
 }

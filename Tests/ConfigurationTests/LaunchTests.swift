@@ -141,10 +141,10 @@ struct PrecedenceTests {
   }
 
   @Test func S5_versionAndHelp() {
-    #expect(launch(["version"]) == .version)
+    #expect(launch(["version"]) == .version(asJSON: false))
     #expect(launch([]) == .help(HelpText.program))
     #expect(launch(["--help"]) == .help(HelpText.program))
-    #expect(launch(["version", "--help"]) == .help(HelpText.version))
+    #expect(launch(["version", "--help"]) == .help(CommandForm.version.help))
   }
 }
 
