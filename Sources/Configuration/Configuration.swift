@@ -6,7 +6,8 @@
 /// bound or a certificate be read is found out by the rooms that do it.
 ///
 /// Every key stands once, in `Key.all`: its place in the file, its variable, its flag, its range, its default and its
-/// help. The file, the environment, the flags, `--help` and the example file are all made from that table.
+/// help. The file, the environment, the flags and `--help` are made from that table, and a test holds
+/// deploy/threadcast.example.yaml to it. Every subcommand stands once, in `CommandForm.all`.
 
 /// What the process was asked to do.
 package enum Launch: Sendable, Equatable {

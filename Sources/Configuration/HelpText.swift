@@ -1,4 +1,4 @@
-/// The texts of `--help` and the example file, made from `Key.all`.
+/// The texts of `--help`, made from `Key.all` and `CommandForm.all`.
 package enum HelpText {
   package static var program: String {
     """
@@ -46,21 +46,6 @@ package enum HelpText {
     for key in Key.all {
       text += "  \(key.path)  \(key.variable)  \(key.defaultText)\n"
       if key.flag == nil { text += "      \(key.help)\n" }
-    }
-    return text
-  }
-
-  /// A settings file that says nothing new: every key with its default, commented out.
-  package static var exampleFile: String {
-    var text = "# Threadcast settings. Every line is the default; take the # away to change one.\n"
-    var section = ""
-    for key in Key.all {
-      let parts = key.path.split(separator: ".", maxSplits: 1)
-      let here = parts.count == 2 ? String(parts[0]) : ""
-      if here != section, !here.isEmpty { text += "\n#\(here):\n" } else if here.isEmpty { text += "\n" }
-      section = here
-      let indent = here.isEmpty ? "" : "  "
-      text += "#\(indent)# \(key.help)\n#\(indent)\(parts.last ?? ""): \(key.defaultText)\n"
     }
     return text
   }

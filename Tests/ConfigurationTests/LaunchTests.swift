@@ -121,13 +121,6 @@ struct PrecedenceTests {
     #expect(Set(flags).count == flags.count)
   }
 
-  @Test func S2_theExampleFileWithItsCommentsTakenAwaySaysNothingNew() throws {
-    let lines = HelpText.exampleFile.split(separator: "\n").dropFirst().map { line in line.dropFirst() }
-    // An empty text is no certificate; the two lines are for the reader.
-    let file = lines.filter { !$0.contains("\"\"") && $0 != "tls:" }.joined(separator: "\n")
-    #expect(try settings(["--config=threadcast.yaml"], file: file) == Settings())
-  }
-
   @Test func S2_helpNamesEveryFlagKeyAndVariable() {
     guard case .help(let text) = launch(["serve", "--help"]) else {
       Issue.record("no help")

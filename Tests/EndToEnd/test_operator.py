@@ -1,10 +1,8 @@
-"""What an operator does beside a running gateway: tokens, keys, backups, a full disk, the service's files (S5, S11, S12)."""
+"""What an operator does beside a running gateway: tokens, keys, backups, the service's files (S5, S6, S12, R11)."""
 
 import json
 import os
-import pathlib
 import re
-import resource
 import shutil
 import signal
 import socket
@@ -16,46 +14,9 @@ import threading
 import pytest
 
 from gateway import READY, ROOT, clean_environment, outgoing, program, until
+from operating import Client, answer, as_user, first_people, run
+from runbook import Runbook, blocks
 from session import Session
-
-
-def run(*arguments: str, stdin: str = "", environment: dict[str, str] | None = None) -> subprocess.CompletedProcess:
-    """Runs the program to its end, which must come soon."""
-    return subprocess.run(
-        [program(), *arguments], capture_output=True, text=True, timeout=30, input=stdin,
-        env=clean_environment() | (environment or {}),
-    )  # fmt: skip
-
-
-def answer(*arguments: str, stdin: str = "") -> dict:
-    """The JSON of a command that must be done without a word beside it."""
-    done = run(*arguments, "--json", stdin=stdin)
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    assert done.stdout.count("\n") == 1
-    return json.loads(done.stdout)
-
-
-class Client:
-    """Somebody with an admin key or a token over HTTP."""
-
-    def __init__(self, gateway, **headers: str) -> None:
-        self.gateway, self.headers = gateway, headers
-
-    def __call__(self, method: str, path: str, body=None, **rest):
-        return self.gateway.request(method, path, body, **self.headers, **rest)
-
-
-def first_people(gateway) -> Client:
-    """The way of the runbook: the first key on the command line, the rest over HTTP."""
-    admin = Client(gateway, apikey=answer("key", "mint", "--scope", "fullAccess", "--data", str(gateway.data))["key"])
-    for uid in ("ann", "bob"):
-        assert admin("POST", "/v1/admin/users", {"uid": uid, "name": uid}).status in (200, 201)
-    return admin
-
-
-def as_user(gateway, uid: str) -> Client:
-    token = answer("token", "mint", "--uid", uid, "--data", str(gateway.data))["token"]
-    return Client(gateway, authorization=f"Bearer {token}")
 
 
 class TestMinting:
@@ -280,63 +241,40 @@ class TestBackup:
         assert done.returncode == 78 and "nested too deep" in done.stderr
 
 
-class TestFullDisk:
-    def check(self, gateway, ann: Client, fill, free) -> None:
-        """Sends are refused while there is no room and only then; reads and the rest go on."""
-        send = lambda text: ann("POST", "/v1/messages", outgoing("bob", text) | {"receiverType": "user"})  # noqa: E731
-        kept = send("kept").data["id"]
-        fill()
-        refused = None
-        for number in range(400):
-            done = send(f"{number} " + "x" * 15_000)
-            if done.status >= 400:
-                refused = done.error
-                break
-            kept = done.data["id"]
-        assert refused and refused["code"] == "ERR_STORE_UNAVAILABLE" and refused["retryable"] is True
-        assert ann("GET", f"/v1/messages/{kept}").data["id"] == kept
-        assert len(ann("GET", "/v1/messages", query={"uid": "bob", "limit": 5}).data) > 0
-        assert gateway.request("GET", "/readyz").status == 503
-        assert gateway.request("GET", "/healthz").status == 200
-        free()
-        until(lambda: gateway.request("GET", "/readyz").status == 200, 10)
-        assert send("again").data["id"] > kept
-        assert gateway.is_alive
-
-    def test_S11_aFileSizeLimitIsAFullDisk(self, own_gateway):
+class TestRunbook:
+    def test_S5_S7_R11_theCommandsOfTheRunbookWork(self, own_gateway, tmp_path):
         gateway = own_gateway().start()
-        first_people(gateway)
-        ann = as_user(gateway, "ann")
-        pid = gateway.process.pid
-        limits = resource.prlimit(pid, resource.RLIMIT_FSIZE)
-        largest = max(path.stat().st_size for path in gateway.data.iterdir())
-        self.check(
-            gateway, ann,
-            lambda: resource.prlimit(pid, resource.RLIMIT_FSIZE, (largest + 60_000, limits[1])),
-            lambda: resource.prlimit(pid, resource.RLIMIT_FSIZE, limits),
-        )  # fmt: skip
-        gateway.stop()
+        book = Runbook(gateway, tmp_path)
+        first, people, minting, key_leaked, token_leaked = blocks("First key")
+        said = book.run(first + people + minting + "echo TOKEN=$TOKEN\n")
+        token = re.search(r"TOKEN=(tc_\S+)", said)[1]
+        ann = Client(gateway, authorization=f"Bearer {token}")
+        kept = ann("POST", "/v1/messages", outgoing("ann", "kept") | {"receiverType": "user"}).data["id"]
+        assert "revoked" in book.run(key_leaked)
+        assert answer("key", "list", "--data", str(gateway.data)) == {"keys": []}
 
-    def test_S11_aFullFileSystem(self, own_gateway, tmp_path):
-        room = tmp_path / "data"
-        room.mkdir(mode=0o700)
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m,mode=700", "tmpfs", room], capture_output=True)
-        if mounted.returncode != 0:
-            pytest.skip("a small file system can be mounted by root only")
-        try:
-            gateway = own_gateway(data="data/store").start()
-            first_people(gateway)
-            filler = room / "filler"
+        (make_copy,) = blocks("Back up")
+        book.run(make_copy)
+        (copy,) = (tmp_path / "backups").iterdir()
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d\.sqlite", copy.name)
+        copy.rename(copy.with_name("copy.sqlite"))
+        lost = ann("POST", "/v1/messages", outgoing("ann", "lost") | {"receiverType": "user"}).data["id"]
+        epoch = gateway.epoch
+        (restoring,) = blocks("Restore")
+        book.steps(restoring)
+        assert gateway.epoch != epoch
+        assert ann("GET", f"/v1/messages/{kept}").data["text"] == "kept"
+        assert ann("GET", f"/v1/messages/{lost}").status == 404
 
-            def fill() -> None:
-                free = os.statvfs(room)
-                filler.write_bytes(b"x" * max(0, free.f_bavail * free.f_bsize - 200_000))
-
-            self.check(gateway, as_user(gateway, "ann"), fill, filler.unlink)
-            gateway.stop()
-        finally:
-            gateway.kill()
-            subprocess.run(["umount", room], check=True, capture_output=True)
+        (upgrading,) = blocks("Upgrade")
+        book.steps(upgrading)
+        assert (tmp_path / "backups/before-upgrade.sqlite").exists() and (tmp_path / "tools/installed").exists()
+        assert ann("GET", f"/v1/messages/{kept}").status == 200
+        book.run(f"TOKEN={token}\n" + token_leaked)
+        assert ann("GET", f"/v1/messages/{kept}").status == 401
+        (stopping,) = blocks("Stop without breaking anything")
+        book.steps(stopping)
+        assert gateway.process.returncode == 0
 
 
 class TestRights:
@@ -352,6 +290,27 @@ class TestRights:
         assert stat.S_IMODE(gateway.data.stat().st_mode) == 0o700
         assert stat.S_IMODE(store.stat().st_mode) == 0o600
         gateway.stop()
+
+
+    def test_S12_whatRootDoesInTheFolderStaysTheOwners(self, own_gateway, tmp_path):
+        if os.geteuid() != 0:
+            pytest.skip("only root can give a folder to another user")
+        gateway = own_gateway().start()
+        first_people(gateway)
+        gateway.kill()
+        for path in (gateway.data, *gateway.data.iterdir()):
+            os.chown(path, 65534, 65534)
+        data = ("--data", str(gateway.data))
+        held = sqlite3.connect(gateway.data / "threadcast.sqlite")
+        held.execute("SELECT count(*) FROM users").fetchone()
+        for path in gateway.data.iterdir():
+            os.chown(path, 65534, 65534)
+        answer("key", "mint", "--scope", "authOnly", *data)
+        answer("token", "mint", "--uid", "ann", *data)
+        answer("backup", str(tmp_path / "copy"), *data)
+        assert {path.name for path in gateway.data.iterdir()} >= {"threadcast.sqlite", "threadcast.sqlite-wal"}
+        assert {path.stat().st_uid for path in gateway.data.iterdir()} == {65534}
+        held.close()
 
 
 class TestService:
