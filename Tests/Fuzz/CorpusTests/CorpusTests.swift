@@ -22,7 +22,8 @@ struct CorpusTests {
       reached.formUnion(report.rejections)
       accepted += report.accepted
     }
-    #expect(reached == target.allowedRejections)
+    #expect(target.allowedRejections.subtracting(reached).sorted() == [])
+    #expect(reached.subtracting(target.allowedRejections).sorted() == [])
     #expect(accepted >= 5)
   }
 
