@@ -27,7 +27,7 @@ fuzz() {
   local name=$1 own="$place/corpus/$1" crashes="$place/crashes" dictionary=() log="$place/$1.log"
   mkdir -p "$own" "$crashes"
   [ ! -f "Tests/Fuzz/$name.dict" ] || dictionary=("-dict=Tests/Fuzz/$name.dict")
-  if "$binaries/fuzz-$name" -max_total_time="$seconds" -seed="$seed" -max_len=20480 -len_control=20 -timeout=10 \
+  if "$binaries/fuzz-$name" -max_total_time="$seconds" -seed="$seed" -max_len=20480 -len_control=20 -timeout=25 \
     -rss_limit_mb=1024 -artifact_prefix="$crashes/$name-" -print_final_stats=1 "${dictionary[@]}" \
     "$own" "Tests/Fuzz/corpus/$name" >"$log" 2>&1; then
     echo "fuzz: $name: $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") inputs, nothing found;" \
@@ -45,6 +45,7 @@ for name in "${guided[@]}"; do
   case " ${wanted[*]} " in *" $name "*) picked+=("$name") ;; esac
 done
 if [ ${#picked[@]} -gt 0 ]; then
+  scripts/setup.sh || exit 1
   for name in "${picked[@]}"; do
     swift build "${flags[@]}" --product "fuzz-$name" || { echo "fuzz: fuzz-$name does not build" >&2; exit 1; }
   done

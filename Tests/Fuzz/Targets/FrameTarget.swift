@@ -13,7 +13,8 @@ enum FrameTarget {
     "1002 a control frame is above N bytes", "1002 the length is not minimal",
     "1002 the length is not minimal or too large", "1002 a continuation without a message",
     "1002 a new message inside a fragmented one", "1008 too many fragments", "1009 the message is above N bytes",
-    "1009 the message inflates to more than N bytes", "1007 the compressed data is damaged", "1007 the text is not UTF-8",
+    "1009 the message inflates to more than N bytes", "1007 the compressed data is damaged",
+    "1007 the text is not UTF-8",
     "1002 a close frame of one byte", "1002 the close code may not be sent", "1007 the close reason is not UTF-8",
   ]
 
@@ -166,7 +167,9 @@ enum FrameTarget {
     if pieces.count > setup.fragments { pieces = [0..<payload.count] }
     var frames: [UInt8] = []
     for (index, range) in pieces.enumerated() {
-      if index > 0 { FrameEncoder.append(opcode: .ping, payload: .init(start: nil, count: 0), maskKey: maskKey, to: &frames) }
+      if index > 0 {
+        FrameEncoder.append(opcode: .ping, payload: .init(start: nil, count: 0), maskKey: maskKey, to: &frames)
+      }
       Array(payload[range]).withUnsafeBytes {
         FrameEncoder.append(
           opcode: index > 0 ? .continuation : text ? .text : .binary, payload: $0, isFinal: index == pieces.count - 1,

@@ -27,7 +27,8 @@ enum InflateTarget {
       let limit = [64, 1_000, 16_384, 65_536][choice >> 2 & 3]
       inflate(messages, limit, keepsContext: keepsContext, &report)
     } else {
-      compress(messages, windowBits: 8 + (choice >> 4 & 7), level: Int32(1 + (choice >> 2 & 3) * 2), keepsContext, &report)
+      compress(
+        messages, windowBits: 8 + (choice >> 4 & 7), level: Int32(1 + (choice >> 2 & 3) * 2), keepsContext, &report)
     }
   }
 

@@ -179,7 +179,8 @@ enum OperationTarget {
       check(new.metadata, limits.metadataBytes, &report)
       checkReply(ReplyEncoder.success(.integer(1), .group(group)), .integer(1), &report)
     case .adminUsersCreate(let user):
-      check([user.name, user.avatar, user.link, user.role, user.statusMessage] + user.tags, limits.urlBytes * 4, &report)
+      check(
+        [user.name, user.avatar, user.link, user.role, user.statusMessage] + user.tags, limits.urlBytes * 4, &report)
       check(user.metadata, limits.metadataBytes, &report)
       checkReply(ReplyEncoder.success(.integer(1), .user(user)), .integer(1), &report)
     case .messagesList(let query):
@@ -202,7 +203,9 @@ enum OperationTarget {
       check([type], limits.nameCharacters * 4, &report)
       check(data, limits.customDataBytes, &report)
     case .media(_, let attachments, let caption):
-      check([caption ?? ""] + attachments.flatMap { [$0.name, $0.fileExtension, $0.mimeType] }, limits.textBytes * 4, &report)
+      check(
+        [caption ?? ""] + attachments.flatMap { [$0.name, $0.fileExtension, $0.mimeType] }, limits.textBytes * 4,
+        &report)
       check(attachments.map(\.url), limits.urlBytes, &report)
       report.check((1...limits.attachments).contains(attachments.count), "\(attachments.count) attachments")
     case .action, .deleted: report.check(false, "a client wrote \(outgoing.content)")
