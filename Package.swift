@@ -93,7 +93,8 @@ let package = Package(
       name: "FuzzTargets", dependencies: ["HTTP1", "WebSocket", "JSON", "Chat", "Wire"], path: "Tests/Fuzz/Targets",
       swiftSettings: strict),
     .testTarget(
-      name: "FuzzCorpusTests", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/CorpusTests", swiftSettings: strict),
+      name: "FuzzCorpusTests", dependencies: ["FuzzTargets", "WebSocket"], path: "Tests/Fuzz/CorpusTests",
+      swiftSettings: strict),
   ] + (isFuzzing ? ["frame", "head", "handshake", "inflate", "operation"].map(fuzzer) : []),
   swiftLanguageModes: [.v6],
   cxxLanguageStandard: .cxx17

@@ -2,7 +2,7 @@ import WebSocket
 
 /// Frames of a peer, cut into reads, into a `ConnectionMachine`.
 ///
-/// Properties: how the bytes are cut changes no event; a message keeps its limit and text is UTF-8; close codes may stand
+/// Properties: without deflate the events are those of `FrameModel`; how the bytes are cut changes no event; a message keeps its limit and text is UTF-8; close codes may stand
 /// on the wire; memory keeps its bound all the time and is gone after the end; nothing comes behind the end; what
 /// `FrameEncoder` wrote is read as it was meant.
 enum FrameTarget {
@@ -38,6 +38,11 @@ enum FrameTarget {
     case pong([UInt8])
     case close(UInt16?, [UInt8])
     case failed(UInt16, String)
+
+    var withoutReason: Note {
+      if case .failed(let code, _) = self { return .failed(code, "") }
+      return self
+    }
   }
 
   /// - Options: a byte of setup (bit 0 the client's role, 1 deflate, 2 context takeover, 3–4 the limit, 5–6 the fragments,
@@ -55,6 +60,10 @@ enum FrameTarget {
     if choice & 0x80 != 0 { return roundTrip(bytes, setup, cutting, &report) }
     let reference = feed(bytes, .whole, setup, &report)
     judge(reference, setup, &report)
+    if setup.deflate == nil {
+      let model = FrameModel.notes(bytes, setup)
+      report.check(reference.map(\.withoutReason) == model, "\(reference) where the model has \(model)")
+    }
     for other in cutting.all(for: bytes.count) where other != .whole {
       let notes = feed(bytes, other, setup, &report)
       report.check(notes == reference, "cut \(other): \(notes) instead of \(reference)")
@@ -143,7 +152,7 @@ enum FrameTarget {
   }
 
   /// RFC 6455 §7.4.1 and §7.4.2, written down a second time.
-  private static func isOnWire(_ code: UInt16) -> Bool {
+  static func isOnWire(_ code: UInt16) -> Bool {
     code >= 1000 && code <= 1014 && ![1004, 1005, 1006].contains(code) || code >= 3000 && code <= 4999
   }
 
