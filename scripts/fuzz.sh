@@ -47,7 +47,7 @@ done
 if [ ${#picked[@]} -gt 0 ]; then
   scripts/setup.sh || exit 1
   for name in "${picked[@]}"; do
-    swift build "${flags[@]}" --product "fuzz-$name" || { echo "fuzz: fuzz-$name does not build" >&2; exit 1; }
+    swift build --quiet "${flags[@]}" --product "fuzz-$name" || { echo "fuzz: fuzz-$name does not build" >&2; exit 1; }
   done
   binaries=$(swift build "${flags[@]}" --show-bin-path)
   echo "fuzz: seed $seed, $seconds s each"
