@@ -187,6 +187,9 @@ enum OperationTarget {
       report.check((1...limits.pageRows).contains(query.limit), "a page of \(query.limit) rows")
     case .membersAdd(_, let members):
       report.check((1...limits.membersPerCall).contains(members.count), "\(members.count) members")
+    case .typing(let notice):
+      let event = EventEncoder.typing(notice, by: .application)
+      report.check(compact(event, 2) == event, "a typing event is no compact JSON")
     default: break
     }
   }
@@ -209,6 +212,33 @@ enum OperationTarget {
       check(attachments.map(\.url), limits.urlBytes, &report)
       report.check((1...limits.attachments).contains(attachments.count), "\(attachments.count) attachments")
     case .action, .deleted: report.check(false, "a client wrote \(outgoing.content)")
+    }
+    checkEvent(outgoing, &report)
+  }
+
+  /// The message as everybody would see it: JSON with the very texts that were sent (M4).
+  private static func checkEvent(_ outgoing: OutgoingMessage, _ report: inout FuzzReport) {
+    let sender = User(uid: .application, name: "app")
+    let receiver: ReceiverProfile =
+      switch outgoing.receiver {
+      case .user(let uid): .user(User(uid: uid, name: "user"))
+      case .group(let guid): .group(Group(guid: guid, name: "group", owner: .application))
+      }
+    let message = Message(
+      id: MessageID(Seq.maximum.value), muid: outgoing.muid,
+      conversation: Conversation(from: sender.uid, to: outgoing.receiver),
+      sender: sender, receiver: receiver, content: outgoing.content, parent: outgoing.parent, extras: outgoing.extras,
+      sentAt: .never, updatedAt: .never)
+    var writer = JSONWriter()
+    MessageEncoder.encode(message, into: &writer)
+    let bytes = writer.take()
+    let parser = JSONParser()
+    guard case .success(let root) = bytes.withUnsafeBytes({ parser.parse($0, maximumDepth: 64) }) else {
+      return report.check(false, "the event of \(outgoing) is no JSON")
+    }
+    report.check(root["muid"]?.string == outgoing.muid, "the muid \(outgoing.muid) is written otherwise")
+    if case .text(let text) = outgoing.content {
+      report.check(root["text"]?.string == text, "the text \(text) is written otherwise")
     }
   }
 
