@@ -158,7 +158,9 @@ final class ChatModel {
   /// Takes in a durable batch, and holds it against the rules.
   func committed(_ batch: [Mutation], _ commit: Commit, origins: [RequestKey?]) {
     if commit.previousHead.value < head { trace.fail("M1: the log went back from \(head)") }
-    if commit.outcomes.count != batch.count { trace.fail("a batch of \(batch.count) has \(commit.outcomes.count) outcomes") }
+    if commit.outcomes.count != batch.count {
+      trace.fail("a batch of \(batch.count) has \(commit.outcomes.count) outcomes")
+    }
     for (index, (mutation, outcome)) in zip(batch, commit.outcomes).enumerated() {
       let origin = index < origins.count ? origins[index] : nil
       judge(mutation, outcome, origin)
@@ -204,7 +206,9 @@ final class ChatModel {
     if change.action.isMemberAfter == true {
       periods[group, default: [:]][user, default: []].append(Period(from: seq, to: nil))
     } else if change.action.isMemberAfter == false {
-      guard let last = periods[group]?[user]?.indices.last else { return trace.fail("D8: \(user) left unjoined \(group)") }
+      guard let last = periods[group]?[user]?.indices.last else {
+        return trace.fail("D8: \(user) left unjoined \(group)")
+      }
       periods[group]?[user]?[last].to = seq
       for root in roots where messages[root]?.conversation == .group(group) {
         let key = WordKey(user: user, root: root)
@@ -269,7 +273,8 @@ final class ChatModel {
       let root = messages[parent.value]
       isAllowed = isAllowed && root?.root == 0 && root?.conversation == conversation
     }
-    expect(isAllowed == (summary.refusal == nil), "T2, D5: a send of \(sender) to \(conversation.id): \(outcome.result)")
+    expect(
+      isAllowed == (summary.refusal == nil), "T2, D5: a send of \(sender) to \(conversation.id): \(outcome.result)")
     guard isAllowed else { return false }
     guard case .message(let sent)? = outcome.events.first?.body else {
       trace.fail("M1: a send without its message")

@@ -111,7 +111,9 @@ final class ConnectionView {
 
   /// The same for one thread: can it be open, can it be closed?
   /// - Parameter memberSince: where the present membership of the thread's group began; older openings count no more.
-  func opening(of root: Int64, at seq: Int64, memberSince: Int64, inReplay: Bool) -> (maybeOpen: Bool, maybeClosed: Bool) {
+  func opening(of root: Int64, at seq: Int64, memberSince: Int64, inReplay: Bool) -> (
+    maybeOpen: Bool, maybeClosed: Bool
+  ) {
     var state = (maybeOpen: false, maybeClosed: true)
     if openThreads.contains(root) { state = (true, memberSince > headAtConnect && !inReplay) }
     for change in changes {

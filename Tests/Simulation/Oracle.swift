@@ -85,7 +85,8 @@ final class Oracle {
       if let reason { resets[reason, default: 0] += 1 }
       expect((reason != nil) == (view.resume != nil), view, "R6: neither resumed nor reset")
       if let resume = view.resume, let reason { judgeReset(reason, resume, view) }
-      expect(seq >= view.headAtConnect, view, "L4: the hello's seq \(seq) is before the connect at \(view.headAtConnect)")
+      expect(
+        seq >= view.headAtConnect, view, "L4: the hello's seq \(seq) is before the connect at \(view.headAtConnect)")
       view.start = seq
     }
     view.confirmed = view.start
@@ -184,7 +185,9 @@ final class Oracle {
       let place = replies.firstIndex(of: last)
     else { return expect(false, view, "R3: a hint of no thread: \(data)") }
     expect(count == place + 1, view, "R3: \(count) replies up to \(last), not \(place + 1)")
-    if view.choice == .all, view.changes.isEmpty { expect(false, view, "R3: a hint to a session that gets every reply") }
+    if view.choice == .all, view.changes.isEmpty {
+      expect(false, view, "R3: a hint to a session that gets every reply")
+    }
     expect(mayHear(of: message.conversation, view), view, "R8: a hint of a group that the user has left")
     if let earlier = view.hints[root] {
       expect(last >= earlier.lastReply, view, "R3: a hint went back")
@@ -238,7 +241,9 @@ final class Oracle {
     } else if code == RefusalCode.storeUnavailable.rawValue || code == RefusalCode.overloaded.rawValue {
       expect(outcome == nil, view, "M8: refused as \(code), and committed")
     } else {
-      expect(outcome?.refusal?.rawValue == code, view, "M8: refused as \(code), decided \(outcome?.refusal?.rawValue ?? "-")")
+      expect(
+        outcome?.refusal?.rawValue == code, view, "M8: refused as \(code), decided \(outcome?.refusal?.rawValue ?? "-")"
+      )
     }
   }
 
@@ -261,7 +266,8 @@ final class Oracle {
     case 4200: expect(view.phase == .opening, view, "L2: a live session is unauthenticated")
     case 4201: expect(view.token.revokedAt != nil, view, "R8: a token ended that nobody revoked")
     case 4204:
-      expect(view.device.map { newestOfDevice[$0] != view.number } ?? false, view, "4204: the device did not come again")
+      expect(
+        view.device.map { newestOfDevice[$0] != view.number } ?? false, view, "4204: the device did not come again")
     case 1008: expect(view.phase == .opening, view, "1008 without a reason")
     case 1000, 1001: break
     default: expect(false, view, "an unforeseen close \(code)")

@@ -81,7 +81,8 @@ final class SimulatedClient {
     view.headAtConnect = oracle.model.head
     if let position, !dice.chance(50) { view.resume = position }
     if let position, dice.chance(15) {
-      view.resume = dice.chance(500) ? (String(repeating: "0", count: 32), position.seq) : (position.epoch, position.seq + 1_000)
+      view.resume =
+        dice.chance(500) ? (String(repeating: "0", count: 32), position.seq) : (position.epoch, position.seq + 1_000)
     }
     var data: [String] = []
     if withToken || dice.chance(300) { data.append(#""token":"\#(token.text)""#) }
@@ -92,7 +93,9 @@ final class SimulatedClient {
     if let resume = view.resume { data.append(#""resume":{"epoch":"\#(resume.epoch)","seq":\#(resume.seq)}"#) }
     data.append(#""replies":"\#(choice.rawValue)""#)
     if !openThreads.isEmpty { data.append(#""openThreads":[\#(openThreads.map(String.init).joined(separator: ","))]"#) }
-    oracle.trace.note("#\(view.number) \(view.user) connects: \(data.joined(separator: ","))")
+    // The epoch is the store's own dice: it would make every run another.
+    let told = data.map { $0.contains("epoch") ? "\"resume\":\(view.resume?.seq ?? 0)" : $0 }.joined(separator: ",")
+    oracle.trace.note("#\(view.number) \(view.user) connects: \(told)")
     sendFrame(#"{"id":0,"op":"connect","data":{\#(data.joined(separator: ","))}}"#)
   }
 

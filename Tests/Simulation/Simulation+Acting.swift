@@ -190,6 +190,8 @@ extension Simulation {
         trace.fail("after \(when) shard \(loop.index) still has \(count) \(name)")
       }
     }
-    if node.counters.sessions.value != 0 { trace.fail("after \(when) the gauge counts \(node.counters.sessions.value)") }
+    if node.counters.sessions.value != 0 {
+      trace.fail("after \(when) the gauge counts \(node.counters.sessions.value)")
+    }
   }
 }

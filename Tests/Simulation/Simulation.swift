@@ -95,7 +95,8 @@ final class Simulation {
   private static func furnish(_ writer: any StoreWriter) throws {
     var changes: [Mutation.Change] = users.map { .createUser(User(uid: $0, name: $0.text)) }
     for (index, group) in groups.enumerated() {
-      changes.append(.createGroup(Group(guid: group, name: "G", type: index == 2 ? .private : .public, owner: users[0])))
+      changes.append(
+        .createGroup(Group(guid: group, name: "G", type: index == 2 ? .private : .public, owner: users[0])))
       let members = users.dropFirst().prefix(index == 0 ? 5 : 3)
       changes.append(.addMembers(group, members.map { NewMember(uid: $0, scope: .participant) }))
     }
@@ -148,7 +149,8 @@ final class Simulation {
   }
 
   private func origin(of request: WriteRequest) -> RequestKey? {
-    guard case .socket(let name) = request.replyTo.form, case .integer(let id) = name, let view = views[place(request)] else { return nil }
+    guard case .socket(let name) = request.replyTo.form, case .integer(let id) = name, let view = views[place(request)]
+    else { return nil }
     return RequestKey(connection: view.number, request: id)
   }
 
