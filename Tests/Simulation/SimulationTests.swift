@@ -5,8 +5,8 @@ import Testing
 struct SimulationTests {
   private static func number(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap(Int.init) }
 
-  /// Steps of one run: a few hundred events, some restarts, a minute or so of simulated time.
-  private static let steps = number("SIMULATION_STEPS") ?? 2_500
+  /// Steps of one run: some hundred events, half a minute of simulated time.
+  private static let steps = number("SIMULATION_STEPS") ?? 1_200
 
   /// Runs one seed; a broken promise is recorded with the way to see it again.
   private static func holds(seed: Int) throws -> Simulation? {
