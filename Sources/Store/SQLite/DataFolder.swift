@@ -54,7 +54,10 @@ struct DataFolder: Sendable {
 
   private func tighten(_ path: String, to wanted: mode_t, ifAllowed isAllowed: Bool) -> WideRights? {
     var status = stat()
-    guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFLNK, status.st_mode & 0o077 != 0 else { return nil }
+    // The folder may be reached through a link; a link in the place of a file is not followed.
+    guard (wanted == 0o700 ? stat(path, &status) : lstat(path, &status)) == 0, status.st_mode & S_IFMT != S_IFLNK,
+      status.st_mode & 0o077 != 0
+    else { return nil }
     let isTightened = isAllowed && chmod(path, wanted) == 0
     return WideRights(path: path, mode: String(status.st_mode & 0o7777, radix: 8), isTightened: isTightened)
   }
