@@ -55,6 +55,12 @@ class TestMinting:
         assert gateway.request("POST", "/v1/admin/tokens", {"uid": "ann"}, apikey=key).status in (200, 201)
         assert gateway.request("POST", "/v1/admin/users", {"uid": "cyd"}, apikey=key).status == 403
 
+    def test_A2_theSystemUserGetsNoTokenOverHTTPEither(self, own_gateway):
+        gateway = own_gateway().start()
+        refused = first_people(gateway)("POST", "/v1/admin/tokens", {"uid": "app"})
+        assert refused.status == 400 and refused.error["code"] == "ERR_BAD_REQUEST"
+        assert refused.error["details"]["field"] == "uid"
+
     def test_S5_A1_anExpiredTokenIsRefused(self, own_gateway):
         gateway = own_gateway().start()
         first_people(gateway)
