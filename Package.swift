@@ -69,7 +69,7 @@ let package = Package(
     .executableTarget(
       name: "threadcast",
       dependencies: [
-        "Primitives", "Chat", "Wire", "Workers", "Telemetry", "Crypto", "Reactor", "Store", "Bus", "Gateway",
+        "Primitives", "JSON", "Chat", "Wire", "Workers", "Telemetry", "Crypto", "Reactor", "Store", "Bus", "Gateway",
         "Configuration",
       ],
       swiftSettings: strict),
