@@ -115,9 +115,10 @@ extension ShardCore {
     connection.upgradeTokenHash = nil
     routes.enter(slot: connection.handle.index, user: user.uid, groups: groups)
     counters.sessions.add(1)
+    counters.log.debug("session_opened", ["uid": .text(user.uid.text), "session": .text(loaded.id.text)])
     let hello = Hello(
       sessionID: loaded.id.text, user: user, epoch: epoch, seq: position, resumption: resumption(connect.resume),
-      heartbeatSeconds: settings.heartbeatSeconds, serverTime: moment.unix, limits: settings.limits,
+      heartbeatSeconds: connection.terms.heartbeatSeconds, serverTime: moment.unix, limits: connection.terms.limits,
       version: GatewayVersion.text)
     sendText(ReplyEncoder.success(id, .hello(hello)), to: connection)
     startHeartbeat(connection)
@@ -153,7 +154,10 @@ extension ShardCore {
     // What more the client sends waits in its own socket until half of these are answered.
     if connection.requestsInFlight >= settings.requestsInFlight { pauseReading(connection) }
     counters.operations.increment()
-    let replyTo = ReplyAddress(shard: index, connection: connection.handle, form: .socket(id))
+    counters.log.debug(
+      "operation", ["session": .text(session.id.text), "in_flight": .number(connection.requestsInFlight)])
+    let replyTo = ReplyAddress(
+      shard: index, connection: connection.handle, form: .socket(id), receivedAt: moment.instant)
     if let change = operation.change(by: .user(session.uid)) {
       writes.append(WriteRequest(mutation: Mutation(actor: .user(session.uid), change: change), replyTo: replyTo))
     } else {
@@ -184,6 +188,7 @@ extension ShardCore {
 
   mutating func reply(_ connection: ClientConnection, id: RequestID?, _ refusal: Refusal) {
     counters.refusals(refusal.code).increment()
+    counters.log.debug("refused", ["code": .text(refusal.code.rawValue)])
     sendText(ReplyEncoder.failure(id, refusal), to: connection)
   }
 }
