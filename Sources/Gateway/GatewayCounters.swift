@@ -59,7 +59,9 @@ package final class GatewayCounters: Sendable {
     replayedEvents = registry.counter(
       "threadcast_replayed_events_total", help: "Missed events queued for sessions that resumed.")
     shedEvents = registry.counter(
-      "threadcast_shed_events_total", help: "Ephemeral events left out because a session's queue was half full.")
+      "threadcast_shed_events_total",
+      help: "Ephemeral events left out because a session's queue was half full, by kind.",
+      labels: [("kind", "typing")])
     let resumptions: [(Hello.Resumption, String)] =
       [(.fresh, "fresh"), (.resumed, "resumed")] + Hello.ResetReason.allCases.map { (.reset($0), $0.rawValue) }
     resumptionsByResult = Dictionary(

@@ -25,9 +25,9 @@ struct ReloadTests {
 
   @Test func S7_otherCertificateFilesAreTaken() {
     var running = Settings()
-    running.tls = .init(certificate: "a.pem", key: "a.key")
+    (running.tls.certificate, running.tls.key) = ("a.pem", "a.key")
     var read = running
-    read.tls = .init(certificate: "b.pem", key: "b.key")
+    (read.tls.certificate, read.tls.key) = ("b.pem", "b.key")
     let (settings, waiting) = read.applicable(to: running)
     #expect(waiting.isEmpty && settings.tls.certificate == "b.pem" && settings.tls.key == "b.key")
     #expect(settings.changedKeys(from: running) == ["tls.certificate", "tls.key"])
@@ -35,7 +35,7 @@ struct ReloadTests {
 
   @Test(arguments: [true, false]) func S7_turningTLSOnOrOffWaitsForARestart(isOn: Bool) {
     var encrypted = Settings()
-    encrypted.tls = .init(certificate: "a.pem", key: "a.key")
+    (encrypted.tls.certificate, encrypted.tls.key) = ("a.pem", "a.key")
     let (running, read) = isOn ? (encrypted, Settings()) : (Settings(), encrypted)
     let (settings, waiting) = read.applicable(to: running)
     #expect(waiting == ["tls.certificate"] && settings.tls == running.tls)

@@ -6,6 +6,7 @@ import Store
 import Telemetry
 import Testing
 import WebSocket
+import Wire
 
 @testable import Gateway
 
