@@ -143,10 +143,4 @@ struct Key: Sendable {
     settings[keyPath: path] = choice
     return []
   }
-
-  /// The value for a message: short, and without characters that would move a terminal's cursor.
-  private func quoted(_ text: String) -> String {
-    let safe = String(text.unicodeScalars.prefix(60).map { $0.value < 32 || $0.value == 127 ? "?" : Character($0) })
-    return "'\(safe)'"
-  }
 }

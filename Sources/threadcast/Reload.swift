@@ -8,7 +8,7 @@ import Wire
 /// SIGHUP (S7): reads the flags, the environment and the file again, and makes the running gateway go by them, all or
 /// nothing. Everything that can fail happens before anything changes; one log line tells what became of it.
 struct Reload {
-  private let node: Node
+  let node: Node
   private let tls: TLSContextSlot?
   private let log: Log
   private let done: Counter

@@ -18,10 +18,23 @@ struct Serve {
     // Before any thread exists: what is started later inherits the blocked signals.
     SignalSource.blockSignals()
     umask(0o077)
+    // A file-size limit then is a full disk (S11), not the end of the process.
+    signal(SIGXFSZ, SIG_IGN)
     raiseDescriptorLimit()
     let log = Log(level: settings.log.telemetryLevel, format: settings.log.telemetryFormat)
     let store = try openStore()
+    report(store.wideRights, log)
     try settings.dev ? writeDevelopmentData(to: store) : refuseDevelopmentData(in: store)
+    var reload = try start(store, log)
+    Supervisor.notify("READY=1")
+    waitForStop(&reload)
+    Supervisor.notify("STOPPING=1")
+    stop(reload.node, log, seconds: reload.settings.drainSeconds)
+  }
+
+  /// Opens the listeners, starts the threads and says so. The listeners belong to the loops from then on: they close,
+  /// and socket files go, when the last loop has ended.
+  private func start(_ store: SQLiteStore, _ log: Log) throws(StartFailure) -> Reload {
     let loops = settings.loops == 0 ? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) : settings.loops
     let listeners = try listen(loops: loops)
     let registry = MetricRegistry()
@@ -33,14 +46,13 @@ struct Serve {
     } catch {
       throw StartFailure(error.message)
     }
+    let reload = Reload(settings, node: node, tls: listeners.first?.tls, registry: registry, log: log)
     let addresses = listeners.map(\.address.description).joined(separator: ",")
     let tls = settings.tls.isOn ? "on" : "off"
     Threadcast.write(
       "threadcast ready listen=\(addresses) tls=\(tls) store=sqlite epoch=\(store.epoch)\n", to: STDOUT_FILENO)
     log.info("ready", ["listen": .text(addresses), "loops": .number(loops), "version": .text(GatewayVersion.text)])
-    var reload = Reload(settings, node: node, tls: listeners.first?.tls, registry: registry, log: log)
-    waitForStop(&reload)
-    stop(node, log, seconds: reload.settings.drainSeconds)
+    return reload
   }
 
   // MARK: Parts
@@ -50,6 +62,15 @@ struct Serve {
       return try SQLiteStore.open(folder: settings.data)
     } catch {
       throw StartFailure(error.message)
+    }
+  }
+
+  /// What other users could reach, and whether they still can (S12).
+  private func report(_ findings: [WideRights], _ log: Log) {
+    for finding in findings {
+      log.warning(
+        finding.isTightened ? "rights_tightened" : "rights_too_wide",
+        ["path": .text(finding.path), "mode": .text(finding.mode)])
     }
   }
 
