@@ -87,7 +87,7 @@ struct DataFolder: Sendable {
       inUse.isInUse = true
       throw inUse
     }
-    return FolderLock(descriptor: descriptor)
+    return FolderLock(descriptor: descriptor, path: lockPath)
   }
 }
 
@@ -95,13 +95,21 @@ struct DataFolder: Sendable {
 final class FolderLock: Sendable {
   private let descriptor: Int32
 
-  fileprivate init(descriptor: Int32) { self.descriptor = descriptor }
+  private let path: String
+
+  fileprivate init(descriptor: Int32, path: String) {
+    self.descriptor = descriptor
+    self.path = path
+  }
 
   deinit { close(descriptor) }
 
-  /// Whether the lock file still has a name: it goes with its folder, and so would whatever is written from then on.
+  /// Whether the lock file still stands under its name: it goes with its folder, deleted or moved away, and so would
+  /// whatever is written from then on.
   var isInPlace: Bool {
-    var status = stat()
-    return fstat(descriptor, &status) == 0 && status.st_nlink > 0
+    var held = stat()
+    var named = stat()
+    return fstat(descriptor, &held) == 0 && lstat(path, &named) == 0 && held.st_ino == named.st_ino
+      && held.st_dev == named.st_dev
   }
 }
