@@ -10,7 +10,7 @@ import Wire
 /// little more than this object, its machine and its place in the index.
 final class ClientConnection {
   /// What the connection is doing; each phase names who moves it on.
-  enum Phase {
+  enum Phase: Int, CaseIterable {
     /// Reading a request head or body.
     case request
     /// A request is with a reader or the writer; reading is paused.
@@ -31,7 +31,9 @@ final class ClientConnection {
 
   let handle: Handle
   let isEncrypted: Bool
-  var phase = Phase.request
+  let terms: ConnectionTerms
+  private let metrics: ShardMetrics
+  var phase = Phase.request { didSet { metrics.moved(from: oldValue, to: phase) } }
   var parser: RequestParser?
   var machine: ConnectionMachine?
   var request: PendingRequest?
@@ -69,11 +71,16 @@ final class ClientConnection {
   /// The outlet's progress when the heartbeat last looked.
   var lastProgress: UInt32 = 0
 
-  init(handle: Handle, isEncrypted: Bool, limits: HTTPLimits) {
+  init(handle: Handle, isEncrypted: Bool, terms: ConnectionTerms, metrics: ShardMetrics) {
     self.handle = handle
     self.isEncrypted = isEncrypted
-    parser = RequestParser(limits: limits)
+    self.terms = terms
+    self.metrics = metrics
+    parser = RequestParser(limits: terms.httpLimits)
+    metrics.entered(phase)
   }
+
+  deinit { metrics.left(phase) }
 
   /// A request of the HTTP door while its body arrives.
   struct PendingRequest {

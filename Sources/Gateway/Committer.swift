@@ -39,17 +39,38 @@ package final class Committer: Sendable {
   /// The thread's body. Returns after `stop`, when nothing waits.
   package func run(_ writer: any StoreWriter) {
     var waiting: [WriteRequest] = []
+    var quietSeconds = 0
     while true {
       waiting.removeAll(keepingCapacity: true)
       let deadline = Clock.now().advanced(bySeconds: 1)
       if requests.wait(until: deadline, drainingInto: &waiting) {
         work(on: waiting, with: writer)
+        quietSeconds = 0
       } else if requests.isFinished {
         return
       } else {
-        // Quiet for a second: find out whether a store that failed works again (S10, S11).
-        if !readiness.isStoreWorking { readiness.setStoreWorks(writer.isWritable()) }
+        quietSeconds += 1
+        look(at: writer, quietSeconds: quietSeconds)
       }
+    }
+  }
+
+  /// How many quiet seconds pass between two probes of a store that works.
+  static let probeSeconds = 10
+
+  /// After a second without requests: is the store still there, and does one that failed work again (S10, S11)? A store
+  /// that works is only looked at, and proven by a commit every ten seconds; one that does not is tried each time.
+  func look(at writer: any StoreWriter, quietSeconds: Int) {
+    let before = readiness.isStoreWorking
+    let isProof = !before || quietSeconds % Self.probeSeconds == 0
+    let works = writer.isInPlace() && (!isProof || writer.isWritable())
+    guard works != before else { return }
+    readiness.setStoreWorks(works)
+    if works {
+      counters.log.info("store_recovered")
+    } else {
+      counters.log.error(
+        "store_failed", ["reason": .text(writer.isInPlace() ? "a commit fails" : "its files are gone")])
     }
   }
 
@@ -75,9 +96,10 @@ package final class Committer: Sendable {
       return refuse(batch)
     }
     readiness.setStoreWorks(true)
-    counters.commitSeconds.record(nanoseconds: Clock.now().nanoseconds(since: begun))
-    counters.committedMutations.add(UInt64(batch.count))
-    publish(batch, commit)
+    let committedAt = Clock.now()
+    counters.commitSeconds.record(committedAt.nanoseconds(since: begun))
+    counters.batchChanges.record(UInt64(batch.count))
+    publish(batch, commit, committedAt)
   }
 
   private func refuse(_ batch: [WriteRequest]) {
@@ -88,7 +110,7 @@ package final class Committer: Sendable {
     }
   }
 
-  private func publish(_ batch: [WriteRequest], _ commit: Commit) {
+  private func publish(_ batch: [WriteRequest], _ commit: Commit, _ committedAt: Instant) {
     var steps: [CommittedStep] = []
     steps.reserveCapacity(batch.count)
     var encoded: [EventBatch.EncodedEvent] = []
@@ -104,7 +126,7 @@ package final class Committer: Sendable {
         for: request.replyTo.form, outcome.answer(disclosing: request.disclosure))
       steps.append(CommittedStep(deliveries: deliveries, replyTo: request.replyTo, reply: reply))
     }
-    let mail = ShardMail.committed(CommittedBatch(steps: steps, head: commit.head))
+    let mail = ShardMail.committed(CommittedBatch(steps: steps, head: commit.head, committedAt: committedAt))
     for shard in shards.indices { post(mail, to: shard) }
     if !encoded.isEmpty {
       bus.publish(EventBatch(events: encoded, previousHead: commit.previousHead, head: commit.head), from: node)

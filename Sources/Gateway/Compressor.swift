@@ -1,4 +1,5 @@
 import Primitives
+import Telemetry
 import WebSocket
 
 /// Turns payloads into frames of a pool, with the shard's shared zlib states (RFC 7692 without context takeover: one
@@ -6,11 +7,14 @@ import WebSocket
 final class Compressor {
   let inflater: Inflater
   private let thresholdBytes: Int
+  private let metrics: ShardMetrics
   private var deflaters: [Deflater?] = Array(repeating: nil, count: 16)
   private var scratch: [UInt8] = []
 
-  init(settings: GatewaySettings) {
+  init(settings: GatewaySettings, metrics: ShardMetrics) {
     inflater = Inflater()
+    self.metrics = metrics
+    metrics.deflateContexts.add(1)
     thresholdBytes = settings.compressionThresholdBytes
   }
 
@@ -69,6 +73,8 @@ final class Compressor {
     if scratch.capacity > 1 << 20 { scratch = [] }
     scratch.removeAll(keepingCapacity: true)
     deflater.compress(payload, into: &scratch)
+    metrics.deflateInput.add(UInt64(payload.count))
+    metrics.deflateOutput.add(UInt64(scratch.count))
     return use == .always || scratch.count < payload.count
   }
 
@@ -77,6 +83,7 @@ final class Compressor {
     do throws(DeflateFailure) {
       let made = try Deflater(windowBits: Int(windowBits))
       deflaters[Int(windowBits)] = made
+      metrics.deflateContexts.add(1)
       return made
     } catch {
       // No memory for a state: what we send is plain until there is, which every peer understands.

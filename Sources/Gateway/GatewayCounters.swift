@@ -33,8 +33,9 @@ package final class GatewayCounters: Sendable {
   let ordinals = SessionOrdinals()
   private let resumptionsByResult: [Hello.Resumption: Counter]
   let failedCommits: Counter
-  let commitSeconds: LatencyHistogram
-  let committedMutations: Counter
+  let commitSeconds: BucketHistogram
+  let batchChanges: BucketHistogram
+  private let shards = Guarded<[ShardMetrics]>([])
   private let refusalsByCode: [RefusalCode: Counter]
   private let responsesByStatus: [Int: Counter]
   private let closesByCode: [Int: Counter]
@@ -58,7 +59,9 @@ package final class GatewayCounters: Sendable {
     replayedEvents = registry.counter(
       "threadcast_replayed_events_total", help: "Missed events queued for sessions that resumed.")
     shedEvents = registry.counter(
-      "threadcast_shed_events_total", help: "Ephemeral events left out because a session's queue was half full.")
+      "threadcast_shed_events_total",
+      help: "Ephemeral events left out because a session's queue was half full, by kind.",
+      labels: [("kind", "typing")])
     let resumptions: [(Hello.Resumption, String)] =
       [(.fresh, "fresh"), (.resumed, "resumed")] + Hello.ResetReason.allCases.map { (.reset($0), $0.rawValue) }
     resumptionsByResult = Dictionary(
@@ -74,9 +77,9 @@ package final class GatewayCounters: Sendable {
       "threadcast_store_failed_commits_total", help: "Batches of which nothing was kept.")
     commitSeconds = registry.histogram(
       "threadcast_store_commit_seconds", help: "Time of one durable commit of the store.")
-    committedMutations = registry.counter(
-      "threadcast_store_committed_mutations_total",
-      help: "Changes in durable batches; divided by the count of commits it is the batch size.")
+    batchChanges = registry.histogram(
+      "threadcast_store_batch_changes", help: "Changes in one durable commit of the store.",
+      bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512], unit: .one)
     refusalsByCode = Dictionary(
       uniqueKeysWithValues: RefusalCode.allCases.map { code in
         (
@@ -113,6 +116,43 @@ package final class GatewayCounters: Sendable {
             labels: [("kind", String(describing: kind))])
         )
       })
+    registerRatios()
+    registry.register(
+      log.dropped, "threadcast_log_dropped_lines_total", help: "Log lines that standard error did not take in time.")
+    registry.register(
+      log.suppressed, "threadcast_log_suppressed_lines_total",
+      help: "Log lines not written because there were too many of their name.")
+    ProcessMetrics(version: GatewayVersion.text).register(in: registry)
+  }
+
+  /// The metrics of one more shard. The shard writes them, the scrape adds them up.
+  func makeShardMetrics() -> ShardMetrics {
+    let metrics = ShardMetrics()
+    metrics.register(in: registry)
+    shards.withLock { $0.append(metrics) }
+    return metrics
+  }
+
+  /// What follows from several metrics at once.
+  private func registerRatios() {
+    let shards = shards
+    registry.gauge(
+      "threadcast_deflate_ratio",
+      help: "Bytes after deflate by bytes before, of all messages so far; 1 before the first."
+    ) {
+      let totals = shards.withLock { $0 }.map { (before: $0.deflateInput.value, after: $0.deflateOutput.value) }
+      let before = totals.reduce(0) { $0 + $1.before }
+      return before == 0 ? 1 : Double(totals.reduce(0) { $0 + $1.after }) / Double(before)
+    }
+    let connections = connections
+    let residentAtStart = ProcessMetrics.residentBytes
+    registry.gauge(
+      "threadcast_memory_per_connection_bytes",
+      help: "Memory in RAM beyond that at the start, shared out over the open connections; 0 without any."
+    ) {
+      let open = connections.value
+      return open <= 0 ? 0 : Double(max(0, ProcessMetrics.residentBytes - residentAtStart)) / Double(open)
+    }
   }
 
   func refusals(_ code: RefusalCode) -> Counter {

@@ -15,11 +15,14 @@ package struct ReplyAddress: Sendable {
   package var shard: Int
   package var connection: Handle
   package var form: Form
+  /// When the request was read; `never` when nobody measures.
+  package var receivedAt: Instant
 
-  package init(shard: Int, connection: Handle, form: Form) {
+  package init(shard: Int, connection: Handle, form: Form, receivedAt: Instant = .never) {
     self.shard = shard
     self.connection = connection
     self.form = form
+    self.receivedAt = receivedAt
   }
 
   /// A live session, which gets no event for what it did itself (M15).
@@ -169,9 +172,12 @@ package struct CommittedStep: Sendable {
 package final class CommittedBatch: Sendable {
   package let steps: [CommittedStep]
   package let head: Seq
-  package init(steps: [CommittedStep], head: Seq) {
+  /// When the commit was durable; `never` when it was another node's.
+  package let committedAt: Instant
+  package init(steps: [CommittedStep], head: Seq, committedAt: Instant = .never) {
     self.steps = steps
     self.head = head
+    self.committedAt = committedAt
   }
 }
 
@@ -228,6 +234,8 @@ package enum ShardMail: Sendable {
   case published(PublishedMessage)
   /// Close every session with 4000 and refuse new ones (S7).
   case drain(seconds: Int)
+  /// Go by these settings from now on (S7).
+  case reload(GatewaySettings)
 }
 
 /// Why no session came of a token.

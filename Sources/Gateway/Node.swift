@@ -77,7 +77,7 @@ package final class Node {
       loops.append(
         LoopThread(
           name: "tc-loop-\(number)", listeners: listeners, loop: number, control: controls[number],
-          metrics: loopMetrics
+          metrics: loopMetrics, log: log
         ) { loop in
           let core = ShardCore(
             index: number, settings: settings, epoch: epoch, position: position, counters: counters,
@@ -85,6 +85,7 @@ package final class Node {
           return Shard(core: core, loop: loop, surroundings: surroundings, isEncrypted: isEncrypted)
         })
     }
+    registerDepths(in: registry)
     let receivers = mailboxes
     bus.join(id) { batch in
       let steps = [
@@ -95,6 +96,40 @@ package final class Node {
       let mail = ShardMail.committed(CommittedBatch(steps: steps, head: batch.head))
       // A node that cannot keep up loses a hint, and finds the hole in the log.
       for mailbox in receivers { mailbox.post(mail) }
+    }
+  }
+
+  /// How full the mailboxes are, and whether the node is ready: looked at when scraped.
+  private func registerDepths(in registry: MetricRegistry) {
+    let depths = "threadcast_mailbox_messages"
+    let limits = "threadcast_mailbox_limit_messages"
+    let help = "Messages that wait in the mailboxes of a kind of thread."
+    let limitHelp = "Messages that may wait in the mailboxes of a kind of thread."
+    func register<Message>(_ name: String, _ mailboxes: [Mailbox<Message>]) {
+      registry.gauge(depths, help: help, labels: [("mailbox", name)]) {
+        Double(mailboxes.reduce(0) { $0 + $1.count })
+      }
+      registry.gauge(limits, help: limitHelp, labels: [("mailbox", name)]) {
+        Double(mailboxes.reduce(0) { $0 + $1.limit })
+      }
+    }
+    register("committer", [committer.requests])
+    register("readers", readers.map(\.requests))
+    register("shards", mailboxes)
+    let readiness = readiness
+    registry.gauge("threadcast_ready", help: "1 while the node accepts and commits, else 0.") {
+      readiness.isReady ? 1 : 0
+    }
+    registry.gauge("threadcast_store_working", help: "1 while the store commits, else 0.") {
+      readiness.isStoreWorking ? 1 : 0
+    }
+  }
+
+  /// Makes every shard go by new settings (S7); each changes between two turns, and what it is in the middle of is
+  /// finished under the old ones. What belongs to threads and queues (`writerQueue`, `readerQueue`, `batchSize`) stays.
+  package func reload(_ settings: GatewaySettings) {
+    for mailbox in mailboxes {
+      while mailbox.post(.reload(settings)) == .full { Backoff.pauseMilliseconds(1) }
     }
   }
 

@@ -284,7 +284,10 @@ package final class ReadWorker: Sendable {
   }
 
   private func answer(_ address: ReplyAddress, _ result: Result<Answer, Refusal>) {
-    if case .failure(let refusal) = result { counters.refusals(refusal.code).increment() }
+    if case .failure(let refusal) = result {
+      counters.refusals(refusal.code).increment()
+      counters.log.debug("refused", ["code": .text(refusal.code.rawValue)])
+    }
     post(.reply(address, Reply.make(for: address.form, result)), to: address)
   }
 

@@ -43,6 +43,8 @@ package final class Shard: LoopHandler {
   private let isEncrypted: [Bool]
   private var inbox: [ShardMail] = []
   private var dirty: [UInt32] = []
+  /// Batches fanned out in this turn, to be measured once they are written.
+  private var written: [CommittedBatch] = []
   private let slices = UnsafeMutableBufferPointer<iovec>.allocate(capacity: slicesPerWrite)
 
   package init(core: consuming ShardCore, loop: EventLoop, surroundings: Surroundings, isEncrypted: [Bool]) {
@@ -75,7 +77,10 @@ package final class Shard: LoopHandler {
     inbox.removeAll(keepingCapacity: true)
     surroundings.mailbox.drain(into: &inbox)
     let moment = moment
-    for mail in inbox { core.mail(mail, at: moment) }
+    for mail in inbox {
+      core.mail(mail, at: moment)
+      if case .committed(let batch) = mail { measureFanOut(batch) }
+    }
     inbox.removeAll(keepingCapacity: true)
     carryOutIntents()
   }
@@ -95,6 +100,27 @@ package final class Shard: LoopHandler {
     // A replay goes on when its last page has left.
     if !core.replaying.isEmpty { postRequests() }
     carryOutIntents()
+    measureEndToEnd()
+    core.metrics.queuedBytes.set(Int64(core.outlets.queuedBytes))
+  }
+
+  private func measureFanOut(_ batch: CommittedBatch) {
+    guard batch.committedAt != .never else { return }
+    core.metrics.fanOut.record(Clock.now().nanoseconds(since: batch.committedAt))
+    written.append(batch)
+  }
+
+  /// What was queued in this turn has just been written. A change without events has nobody to reach.
+  private func measureEndToEnd() {
+    guard !written.isEmpty else { return }
+    let now = Clock.now()
+    for batch in written {
+      for step in batch.steps where !step.deliveries.isEmpty {
+        guard let receivedAt = step.replyTo?.receivedAt, receivedAt != .never else { continue }
+        core.metrics.endToEnd.record(now.nanoseconds(since: receivedAt))
+      }
+    }
+    written.removeAll(keepingCapacity: true)
   }
 
   private func carryOutIntents() {

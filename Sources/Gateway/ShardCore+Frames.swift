@@ -16,6 +16,7 @@ extension ShardCore {
     case .close(let code, _): peerClosed(connection, code)
     case .failed(let failure):
       counters.protocolErrors(failure.kind).increment()
+      counters.log.debug("protocol_error", ["kind": .text(String(describing: failure.kind))])
       close(connection, code: failure.code, reason: failure.reason)
       finish(connection)
     }
@@ -44,6 +45,8 @@ extension ShardCore {
   mutating func close(_ connection: ClientConnection, code: CloseCode, reason: String) {
     guard connection.phase != .closing, connection.machine != nil else { return }
     counters.closes(code: Int(code.value)).increment()
+    counters.log.debug(
+      "closing", ["code": .number(code.value), "session": .text(connection.session?.id.text ?? "none")])
     sendCloseFrame(connection, code: code, reason: reason)
     leave(connection)
     connection.phase = .closing
@@ -92,7 +95,7 @@ extension ShardCore {
     case .connecting, .opening, .live:
       guard kind == .text else { return close(connection, code: .unsupportedData, reason: "text frames only") }
       counters.framesReceived.increment()
-      received(connection, decoder.decodeFrame(payload))
+      received(connection, connection.terms.decoder.decodeFrame(payload))
     case .request, .answering, .upgrading: preconditionFailure("no frames before the upgrade")
     }
   }
@@ -182,7 +185,7 @@ extension ShardCore {
 
   /// The interval ± 10 %, spread by slot so that sessions that came together do not beat together.
   private func heartbeatNanoseconds(_ connection: ClientConnection) -> UInt64 {
-    let base = UInt64(settings.heartbeatSeconds) * 1_000_000_000
+    let base = UInt64(connection.terms.heartbeatSeconds) * 1_000_000_000
     let spread = (UInt64(connection.handle.index) &* 0x9E37_79B9_7F4A_7C15) >> 48
     return base - base / 10 + (base / 5) / 65_536 * spread
   }

@@ -18,7 +18,7 @@ extension ShardCore {
       case .end: dispatch(connection)
       case .failed(let failure):
         connection.closesAfterResponse = true
-        respond(connection, Reply.failure(failure, bodyLimit: settings.limits.bodyBytes))
+        respond(connection, Reply.failure(failure, bodyLimit: connection.terms.limits.bodyBytes))
         input = UnsafeMutableRawBufferPointer(start: nil, count: 0)
       }
     }
@@ -75,11 +75,12 @@ extension ShardCore {
     case .service:
       ask(connection, .metrics)
     case .operation(let definition, let parameters):
+      counters.log.debug("http_request", ["op": .text(String(describing: definition.name))])
       guard let query = HTTPQuery.parse(request.head.rawQuery ?? "") else {
         return respond(connection, Reply.failure(Self.brokenQuery))
       }
       let operation = request.body.withUnsafeBytes { body in
-        decoder.decodeHTTP(definition, parameters: parameters, query: query, body: body)
+        connection.terms.decoder.decodeHTTP(definition, parameters: parameters, query: query, body: body)
       }
       ask(connection, .request(definition, operation, credentials(of: request.head)))
     }
@@ -97,7 +98,11 @@ extension ShardCore {
   private mutating func ask(_ connection: ClientConnection, _ question: ReadRequest.Question) {
     connection.phase = .answering
     pauseReading(connection)
-    reads.append(ReadRequest(question, replyTo: ReplyAddress(shard: index, connection: connection.handle, form: .http)))
+    reads.append(
+      ReadRequest(
+        question,
+        replyTo: ReplyAddress(
+          shard: index, connection: connection.handle, form: .http, receivedAt: moment.instant)))
   }
 
   /// An `apikey` wins over a token (A2). Only digests are kept.
@@ -121,12 +126,16 @@ extension ShardCore {
   /// Sends the response to the connection's request, then goes on with the next or ends the connection.
   mutating func respond(_ connection: ClientConnection, _ reply: Reply) {
     counters.responses(status: reply.status).increment()
+    counters.log.debug("http_response", ["status": .number(reply.status), "bytes": .number(reply.bytes.count)])
     if isDraining { connection.closesAfterResponse = true }
     var bytes: [UInt8] = []
     var head = ResponseHead(status: reply.status)
     head.append("Content-Type", String(describing: reply.contentType))
     head.append("Content-Length", String(reply.bytes.count))
     head.append("Cache-Control", "no-store")
+    head.append("Date", date.text(at: moment.unix.value))
+    // RFC 9110 §15.5.2: a 401 says how to authenticate.
+    if reply.status == 401 { head.append("WWW-Authenticate", "Bearer") }
     if let allow = reply.allow { head.append("Allow", allow) }
     if reply.isUpgradeRequired {
       // RFC 6455 §4.4: which version would do.
@@ -242,7 +251,7 @@ extension ShardCore {
     connection.phase = phase
     let isLive = phase == .connecting
     connection.machine = ConnectionMachine(
-      role: .server, maximumMessageBytes: isLive ? settings.limits.frameBytes : settings.echoMessageBytes,
+      role: .server, maximumMessageBytes: isLive ? connection.terms.limits.frameBytes : settings.echoMessageBytes,
       maximumFragments: isLive ? settings.fragments : settings.echoFragments, deflate: acceptance.deflate)
     send(bytes, to: connection)
     if let deflate = acceptance.deflate {

@@ -123,12 +123,13 @@ extension ShardCore {
     if connect.replies == .subscribed { for place in standing.followed { routes.follow(slot: slot, place) } }
     for place in loaded.snapshot.opened { routes.open(slot: slot, place) }
     counters.sessions.add(1)
+    counters.log.debug("session_opened", ["uid": .text(user.uid.text), "session": .text(loaded.id.text)])
     if let device { opened(device, connection) }
     let resumption = resumption(connect.resume, loaded.verdict)
     let from = resumption == .resumed ? connect.resume?.seq ?? position : position
     let hello = Hello(
       sessionID: loaded.id.text, user: user, epoch: epoch, seq: from, resumption: resumption,
-      heartbeatSeconds: settings.heartbeatSeconds, serverTime: moment.unix, limits: settings.limits,
+      heartbeatSeconds: connection.terms.heartbeatSeconds, serverTime: moment.unix, limits: connection.terms.limits,
       version: GatewayVersion.text)
     sendText(ReplyEncoder.success(id, .hello(hello)), to: connection)
     counters.resumptions(resumption).increment()
@@ -202,7 +203,11 @@ extension ShardCore {
     connection.requestsInFlight += 1
     if connection.requestsInFlight >= settings.requestsInFlight { pauseReading(connection) }
     counters.operations.increment()
-    return ReplyAddress(shard: index, connection: connection.handle, form: .socket(id))
+    counters.log.debug(
+      "operation",
+      ["session": .text(connection.session?.id.text ?? "none"), "in_flight": .number(connection.requestsInFlight)])
+    return ReplyAddress(
+      shard: index, connection: connection.handle, form: .socket(id), receivedAt: moment.instant)
   }
 
   /// An answer from a worker.
@@ -228,6 +233,7 @@ extension ShardCore {
 
   mutating func reply(_ connection: ClientConnection, id: RequestID?, _ refusal: Refusal) {
     counters.refusals(refusal.code).increment()
+    counters.log.debug("refused", ["code": .text(refusal.code.rawValue)])
     sendText(ReplyEncoder.failure(id, refusal), to: connection)
   }
 }

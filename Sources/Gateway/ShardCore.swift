@@ -31,7 +31,7 @@ package enum ConnectionIntent: Sendable {
 /// `writes`, `reads`, `publications` and dirty outlets behind, which its driver takes at the end of the turn.
 package struct ShardCore: ~Copyable {
   let index: Int
-  let settings: GatewaySettings
+  private(set) var settings: GatewaySettings
   let epoch: String
   let counters: GatewayCounters
   /// Shared with the whole node: may this node accept and commit (S10)?
@@ -41,9 +41,12 @@ package struct ShardCore: ~Copyable {
   var routes = RoutingIndex()
   var timers: TimerWheel
   var moment: Moment
-  let decoder: RequestDecoder
+  var date = DateField()
+  /// For connections opened from now on.
+  private(set) var terms: ConnectionTerms
   let router: HTTPRouter
   let compressor: Compressor
+  let metrics: ShardMetrics
   var connections: [ClientConnection?] = []
   var echoSubscribers: [UInt32] = []
   private(set) var connectionCount = 0
@@ -79,9 +82,10 @@ package struct ShardCore: ~Copyable {
     self.readiness = readiness
     self.moment = moment
     timers = TimerWheel(origin: moment.instant)
-    decoder = RequestDecoder(limits: settings.limits)
+    terms = ConnectionTerms(settings)
     router = HTTPRouter()
-    compressor = Compressor(settings: settings)
+    metrics = counters.makeShardMetrics()
+    compressor = Compressor(settings: settings, metrics: metrics)
   }
 
   // MARK: What the driver tells
@@ -91,8 +95,7 @@ package struct ShardCore: ~Copyable {
     let slot = Int(handle.index)
     while slot >= connections.count { connections.append(nil) }
     precondition(connections[slot] == nil, "a slot was opened twice")
-    let limits = HTTPLimits(headBytes: settings.headBytes, bodyBytes: settings.limits.bodyBytes)
-    let connection = ClientConnection(handle: handle, isEncrypted: isEncrypted, limits: limits)
+    let connection = ClientConnection(handle: handle, isEncrypted: isEncrypted, terms: terms, metrics: metrics)
     connection.lastActivity = moment.instant
     connections[slot] = connection
     outlets.open(handle)
@@ -149,7 +152,14 @@ package struct ShardCore: ~Copyable {
     case .deviceOpened(let device, let ordinal): deviceOpened(device, ordinal: ordinal)
     case .published(let message): fanOut(message)
     case .drain(let seconds): drain(seconds: seconds)
+    case .reload(let settings): reload(settings)
     }
+  }
+
+  /// S7: what comes next goes by the new settings; a connection keeps the terms under which it was opened.
+  private mutating func reload(_ settings: GatewaySettings) {
+    self.settings = settings
+    terms = ConnectionTerms(settings)
   }
 
   package mutating func deadline(at moment: Moment) {

@@ -24,7 +24,7 @@ extension EventLoop {
   func acceptBurst(_ index: Int, _ handler: any LoopHandler) {
     var accepted = 0
     while accepted < configuration.acceptsPerTurn, listenersAreArmed {
-      if connections.isFull { return restListeners() }
+      if connections.isFull { return restListeners("this loop's connection limit") }
       var storage = sockaddr_storage()
       let result = System.accept(listeners[index].descriptor, &storage)
       guard result >= 0 else {
@@ -32,6 +32,7 @@ extension EventLoop {
         return
       }
       accepted += 1
+      if let since = acceptPausedSince { tellAcceptingResumed(since) }
       acceptPauseMilliseconds = configuration.acceptPauseMilliseconds
       metrics.accepted.increment()
       enter(Int32(result), PeerAddress(&storage), index, handler)
@@ -45,7 +46,7 @@ extension EventLoop {
     case EAGAIN: return false
     case EMFILE, ENFILE, ENOBUFS, ENOMEM:
       // The connection stays in the backlog, so the listener stays readable: asking again at once would spin (C016).
-      restListeners()
+      restListeners(System.describe(code))
       return false
     case ECONNABORTED, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH, EPERM:
       return true
@@ -54,11 +55,23 @@ extension EventLoop {
     }
   }
 
-  private func restListeners() {
+  /// Stops accepting for a while. The first pause of a row is told, the row's end too (C016).
+  private func restListeners(_ reason: String) {
     metrics.acceptPauses.increment()
+    if acceptPausedSince == nil {
+      acceptPausedSince = now
+      log?.warning("accept_paused", ["reason": .text(reason), "connections": .number(connections.count)])
+    }
     disarmListeners()
     acceptResumesAt = now.advanced(byMilliseconds: acceptPauseMilliseconds)
     acceptPauseMilliseconds = min(acceptPauseMilliseconds * 2, 1000)
+  }
+
+  private func tellAcceptingResumed(_ since: Instant) {
+    acceptPausedSince = nil
+    log?.info(
+      "accept_resumed",
+      ["paused_ms": .number(now.milliseconds(since: since)), "connections": .number(connections.count)])
   }
 
   func resumeAccepting() {

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 package import Primitives
-import Telemetry
+package import Telemetry
 package import Workers
 
 /// One epoll set and everything that hangs on it: listeners, connections in a slab, one receive buffer, deadlines.
@@ -22,6 +22,7 @@ package final class EventLoop {
   package let configuration: LoopConfiguration
   /// Counters of this loop.
   package let metrics: LoopMetrics
+  let log: Log?
   /// The monotonic clock as read at the start of this turn.
   package internal(set) var now: Instant
 
@@ -45,13 +46,16 @@ package final class EventLoop {
   var stopsAccepting = false
   var acceptResumesAt = Instant.never
   var acceptPauseMilliseconds: UInt64
+  /// When the first of a row of pauses began: until a connection can be accepted again.
+  var acceptPausedSince: Instant?
 
   /// - Parameters:
   ///   - listeners: the groups to accept from; a connection reports its group's position.
   ///   - loop: this loop's number, from 0, below the `loops` the groups were opened for.
+  ///   - log: told when accepting pauses and goes on.
   package init(
     configuration: LoopConfiguration = LoopConfiguration(), listeners: [ListenerGroup] = [], loop: Int = 0,
-    control: LoopControl = LoopControl(), metrics: LoopMetrics = LoopMetrics()
+    control: LoopControl = LoopControl(), metrics: LoopMetrics = LoopMetrics(), log: Log? = nil
   ) {
     precondition(
       configuration.readBudgetBytes > 0 && configuration.readBudgetBytes <= Self.receiveCapacity,
@@ -59,6 +63,7 @@ package final class EventLoop {
     self.configuration = configuration
     self.control = control
     self.metrics = metrics
+    self.log = log
     self.listeners = listeners.map { LoopListener(group: $0, descriptor: $0.descriptor(forLoop: loop)) }
     now = Clock.now()
     epoll = System.makeEpoll()
@@ -138,7 +143,8 @@ package final class EventLoop {
     reportEnded(handler)
     handler.endTurn(now: now)
     metrics.connections.set(Int64(connections.count))
-    metrics.turnTime.record(nanoseconds: Clock.now().nanoseconds(since: now))
+    metrics.handshakesInProgress.set(Int64(handshaking))
+    metrics.turnTime.record(Clock.now().nanoseconds(since: now))
   }
 
   /// Something happened on a connection's socket. Room for writing first: what is read may be answered at once.

@@ -15,7 +15,8 @@ package final class LoopMetrics: Sendable {
   package let handshakesTimedOut = Counter()
   package let tlsFailures = Counter()
   package let connections = Gauge()
-  package let turnTime = LatencyHistogram()
+  package let handshakesInProgress = Gauge()
+  package let turnTime = BucketHistogram()
 
   package init() {}
 
@@ -44,6 +45,8 @@ package final class LoopMetrics: Sendable {
     registry.register(
       tlsFailures, "threadcast_tls_failures_total", help: "Open connections ended by a violation or abuse of TLS.")
     registry.register(connections, "threadcast_connections", help: "Connections in the loops, handshakes included.")
+    registry.register(
+      handshakesInProgress, "threadcast_tls_handshakes_in_progress", help: "Connections in their TLS handshake.")
     registry.register(turnTime, "threadcast_loop_turn_seconds", help: "Time a loop worked between two sleeps.")
   }
 }

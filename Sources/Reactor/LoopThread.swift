@@ -1,3 +1,4 @@
+package import Telemetry
 import Workers
 
 /// An event loop on a thread of its own. The loop and its handler are made on that thread and never leave it.
@@ -14,13 +15,14 @@ package final class LoopThread: Sendable {
   package init(
     name: String, configuration: LoopConfiguration = LoopConfiguration(), listeners: [ListenerGroup], loop: Int = 0,
     control: LoopControl = LoopControl(), metrics: LoopMetrics = LoopMetrics(),
-    makeHandler: @escaping @Sendable (EventLoop) -> any LoopHandler
+    log: Log? = nil, makeHandler: @escaping @Sendable (EventLoop) -> any LoopHandler
   ) {
     self.control = control
     self.metrics = metrics
     thread = WorkerThread.start(name: name) {
       let eventLoop = EventLoop(
-        configuration: configuration, listeners: listeners, loop: loop, control: control, metrics: metrics)
+        configuration: configuration, listeners: listeners, loop: loop, control: control, metrics: metrics,
+        log: log)
       eventLoop.setHandler(makeHandler(eventLoop))
       eventLoop.run()
     }

@@ -119,8 +119,16 @@ package protocol StoreWriter: AnyObject {
   /// and leaves its neighbours alone. Throws when nothing at all was kept.
   func commit(_ batch: [Mutation], at now: UnixSeconds) throws(StoreFailure) -> Commit
 
-  /// True when a commit would work now (S10).
+  /// True when a commit would work now (S10). Commits a probe, so it costs as much as one.
   func isWritable() -> Bool
+
+  /// True while the store's files are where they were opened (S10). A few system calls; nothing is written.
+  func isInPlace() -> Bool
+}
+
+extension StoreWriter {
+  /// An engine without files is always where it was.
+  package func isInPlace() -> Bool { true }
 }
 
 /// Somebody whom a token or key names.

@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 import Workers
 
-/// The process's log: one line an event, at most a few a second of each event name, the rest counted and told with the
+/// The process's log: one line an event, at most twenty a second of each event name, the rest counted and told with the
 /// next line of that name as `suppressed=N` (S8). Lines leave whole and in order.
 package final class Log: Sendable {
   private struct Window: Sendable {
@@ -11,7 +11,7 @@ package final class Log: Sendable {
     var suppressed: UInt64 = 0
   }
 
-  private let format: LogFormat
+  private let written: Atomic<LogFormat>
   private let linesPerSecond: Int
   private let unixMilliseconds: @Sendable () -> Int64
   private let sink: @Sendable ([UInt8]) -> Bool
@@ -20,6 +20,8 @@ package final class Log: Sendable {
   private let windows = Guarded<[String: Window]>([:])
   /// Lines that the sink could not take.
   package let dropped = Counter()
+  /// Lines that were not written because their name had had its share of the second.
+  package let suppressed = Counter()
 
   /// - Parameters:
   ///   - linesPerSecond: of one event name.
@@ -31,7 +33,7 @@ package final class Log: Sendable {
     sink: @escaping @Sendable ([UInt8]) -> Bool = Log.writeToStandardError
   ) {
     threshold = Atomic(level.rawValue)
-    self.format = format
+    written = Atomic(format)
     self.linesPerSecond = linesPerSecond
     self.unixMilliseconds = unixMilliseconds
     self.sink = sink
@@ -43,27 +45,38 @@ package final class Log: Sendable {
     set { threshold.store(newValue.rawValue, ordering: .relaxed) }
   }
 
-  package func debug(_ event: StaticString, _ fields: KeyValuePairs<String, LogValue> = [:]) {
-    write(.debug, event, fields)
+  /// How lines are written; may change while running (S7).
+  package var format: LogFormat {
+    get { written.load(ordering: .relaxed) }
+    set { written.store(newValue, ordering: .relaxed) }
   }
 
-  package func info(_ event: StaticString, _ fields: KeyValuePairs<String, LogValue> = [:]) {
-    write(.info, event, fields)
+  /// What a log line carries, in order. Made only when the line's level is written.
+  package typealias Fields = KeyValuePairs<String, LogValue>
+
+  package func debug(_ event: StaticString, _ fields: @autoclosure () -> Fields = [:]) {
+    write(.debug, event, fields())
   }
 
-  package func warning(_ event: StaticString, _ fields: KeyValuePairs<String, LogValue> = [:]) {
-    write(.warning, event, fields)
+  package func info(_ event: StaticString, _ fields: @autoclosure () -> Fields = [:]) {
+    write(.info, event, fields())
   }
 
-  package func error(_ event: StaticString, _ fields: KeyValuePairs<String, LogValue> = [:]) {
-    write(.error, event, fields)
+  package func warning(_ event: StaticString, _ fields: @autoclosure () -> Fields = [:]) {
+    write(.warning, event, fields())
+  }
+
+  package func error(_ event: StaticString, _ fields: @autoclosure () -> Fields = [:]) {
+    write(.error, event, fields())
   }
 
   /// Writes one event unless its level is below the threshold or its name has had its lines for this second.
-  package func write(_ level: LogLevel, _ event: StaticString, _ fields: KeyValuePairs<String, LogValue>) {
+  package func write(_ level: LogLevel, _ event: StaticString, _ fields: @autoclosure () -> Fields) {
     guard level.rawValue >= threshold.load(ordering: .relaxed) else { return }
     let now = unixMilliseconds()
     let name = event.description
+    let format = format
+    let fields = fields()
     let taken = windows.withLock { windows in
       var window = windows[name] ?? Window(start: now)
       defer { windows[name] = window }
@@ -74,6 +87,7 @@ package final class Log: Sendable {
       }
       guard window.lines < linesPerSecond else {
         window.suppressed += 1
+        suppressed.increment()
         return true
       }
       let line = LogLine.render(

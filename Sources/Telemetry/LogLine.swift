@@ -1,3 +1,5 @@
+import Synchronization
+
 /// How grave an event is.
 package enum LogLevel: UInt8, Comparable, Sendable, CaseIterable {
   case debug, info, warning, error
@@ -16,7 +18,7 @@ package enum LogLevel: UInt8, Comparable, Sendable, CaseIterable {
 }
 
 /// How lines are written (S8).
-package enum LogFormat: Sendable { case keyValue, json }
+package enum LogFormat: UInt8, Sendable, AtomicRepresentable { case keyValue, json }
 
 /// The value of one field.
 package enum LogValue: Sendable, Equatable, ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
@@ -90,7 +92,11 @@ enum LogLine {
     case .integer(let number): return "\(number)"
     case .flag(let flag): return flag ? "true" : "false"
     case .text(let text):
-      let isBare = !text.isEmpty && text.utf8.allSatisfy { $0 > 32 && $0 != 127 && $0 != 34 && $0 != 61 && $0 != 92 }
+      let isBare =
+        !text.isEmpty
+        && text.unicodeScalars.allSatisfy { scalar in
+          scalar.value > 32 && scalar != "\"" && scalar != "=" && scalar != "\\" && !moves(scalar)
+        }
       return isBare ? text : quoted(text)
     }
   }
@@ -100,6 +106,15 @@ enum LogLine {
     case .integer(let number): return "\(number)"
     case .flag(let flag): return flag ? "true" : "false"
     case .text(let text): return quoted(text)
+    }
+  }
+
+  /// Whether a terminal or a reader of lines may do something else than show it: the controls of ASCII and Latin-1, line
+  /// and paragraph separators, marks that turn the writing direction.
+  private static func moves(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<32, 0x7F..<0xA0, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+    default: false
     }
   }
 
@@ -113,7 +128,7 @@ enum LogLine {
       case "\n": result += "\\n"
       case "\r": result += "\\r"
       case "\t": result += "\\t"
-      case _ where scalar.value < 32 || scalar.value >= 127 && scalar.value < 160:
+      case _ where moves(scalar):
         let digits = String(scalar.value, radix: 16)
         result += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
       default: result.unicodeScalars.append(scalar)

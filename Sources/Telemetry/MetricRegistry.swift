@@ -13,7 +13,7 @@ package final class MetricRegistry: Sendable {
   private enum Source: Sendable {
     case counter(Counter)
     case gauge(Gauge)
-    case histogram(LatencyHistogram)
+    case histogram(BucketHistogram)
     case computed(@Sendable () -> Double)
   }
 
@@ -47,7 +47,7 @@ package final class MetricRegistry: Sendable {
   }
 
   /// Adds a histogram that somebody else made.
-  package func register(_ histogram: LatencyHistogram, _ name: String, help: String, labels: [Label] = []) {
+  package func register(_ histogram: BucketHistogram, _ name: String, help: String, labels: [Label] = []) {
     add(name, help, .histogram, labels, .histogram(histogram))
   }
 
@@ -63,12 +63,17 @@ package final class MetricRegistry: Sendable {
     add(name, help, .gauge, labels, .computed(read))
   }
 
-  /// A new histogram of durations. By convention its name ends in `_seconds`.
+  /// A number that only grows, read at each scrape; `read` is called without a lock and from the scraping thread.
+  package func counter(_ name: String, help: String, labels: [Label] = [], read: @escaping @Sendable () -> Double) {
+    add(name, help, .counter, labels, .computed(read))
+  }
+
+  /// A new histogram; of durations unless `unit` says otherwise, and then its name ends in `_seconds`.
   package func histogram(
     _ name: String, help: String, labels: [Label] = [],
-    boundsNanoseconds: [UInt64] = LatencyHistogram.defaultBoundsNanoseconds
-  ) -> LatencyHistogram {
-    let histogram = LatencyHistogram(boundsNanoseconds: boundsNanoseconds)
+    bounds: [UInt64] = BucketHistogram.durationBounds, unit: BucketHistogram.Unit = .nanoseconds
+  ) -> BucketHistogram {
+    let histogram = BucketHistogram(bounds: bounds, unit: unit)
     add(name, help, .histogram, labels, .histogram(histogram))
     return histogram
   }
@@ -111,7 +116,7 @@ package final class MetricRegistry: Sendable {
     var count: UInt64 = 0
     var level: Int64 = 0
     var computed: Double?
-    var histograms: [LatencyHistogram] = []
+    var histograms: [BucketHistogram] = []
     for source in sources {
       switch source {
       case .counter(let counter): count &+= counter.value
@@ -121,9 +126,9 @@ package final class MetricRegistry: Sendable {
       }
     }
     if let first = histograms.first {
-      render(name, labels, histograms, bounds: first.boundsNanoseconds, into: &text)
+      render(name, labels, histograms, like: first, into: &text)
     } else if let computed {
-      text += "\(name)\(braced) \(number(computed + Double(level)))\n"
+      text += "\(name)\(braced) \(number(computed + Double(level) + Double(count)))\n"
     } else if case .gauge = sources[0] {
       text += "\(name)\(braced) \(level)\n"
     } else {
@@ -132,24 +137,27 @@ package final class MetricRegistry: Sendable {
   }
 
   private static func render(
-    _ name: String, _ labels: String, _ histograms: [LatencyHistogram], bounds: [UInt64], into text: inout String
+    _ name: String, _ labels: String, _ histograms: [BucketHistogram], like first: BucketHistogram,
+    into text: inout String
   ) {
+    let bounds = first.bounds
+    let perTold = first.unit.perTold
     var counts = [UInt64](repeating: 0, count: bounds.count + 1)
     var sum: UInt64 = 0
     for histogram in histograms {
-      precondition(histogram.boundsNanoseconds == bounds, "the histogram \(name) has two sets of bounds")
+      precondition(histogram.bounds == bounds, "the histogram \(name) has two sets of bounds")
       for (index, count) in histogram.counts.enumerated() { counts[index] &+= count }
-      sum &+= histogram.sumNanoseconds
+      sum &+= histogram.sum
     }
     let prefix = labels.isEmpty ? "" : labels + ","
     let braced = labels.isEmpty ? "" : "{\(labels)}"
     var accumulated: UInt64 = 0
     for (index, count) in counts.enumerated() {
       accumulated &+= count
-      let bound = index < bounds.count ? number(Double(bounds[index]) / 1e9) : "+Inf"
+      let bound = index < bounds.count ? number(Double(bounds[index]) / perTold) : "+Inf"
       text += "\(name)_bucket{\(prefix)le=\"\(bound)\"} \(accumulated)\n"
     }
-    text += "\(name)_sum\(braced) \(number(Double(sum) / 1e9))\n"
+    text += "\(name)_sum\(braced) \(number(Double(sum) / perTold))\n"
     text += "\(name)_count\(braced) \(accumulated)\n"
   }
 

@@ -61,7 +61,7 @@ struct Administration {
 
   private func revokeToken() throws(StartFailure) {
     guard let token = readSecret() else {
-      throw StartFailure("No token came on standard input; write threadcast token revoke < FILE", status: 78)
+      throw StartFailure("no token came on standard input; write threadcast token revoke < FILE", status: 78)
     }
     let isRevoked: Bool
     do throws(StoreFailure) {
@@ -80,11 +80,21 @@ struct Administration {
       }, text: isRevoked ? "revoked" : "there is no such token, or it was revoked before")
   }
 
-  /// The first line of standard input, at most 4 KiB.
+  /// The first line of standard input; nil when it is empty or longer than 4 KiB.
   private func readSecret() -> String? {
     if isatty(STDIN_FILENO) == 1 { remark("Paste the token and press Return:") }
-    guard let line = readLine(strippingNewline: true), !line.isEmpty, line.utf8.count <= 4_096 else { return nil }
-    return line
+    var line: [UInt8] = []
+    var byte: UInt8 = 0
+    while true {
+      let count = Glibc.read(STDIN_FILENO, &byte, 1)
+      if count < 0, errno == EINTR { continue }
+      guard count == 1, byte != UInt8(ascii: "\n") else { break }
+      guard line.count < 4_096 else { return nil }
+      line.append(byte)
+    }
+    if line.last == UInt8(ascii: "\r") { line.removeLast() }
+    guard !line.isEmpty else { return nil }
+    return String(validating: line, as: UTF8.self)
   }
 
   // MARK: Keys

@@ -21,60 +21,38 @@ struct Serve {
     // A file-size limit then is a full disk (S11), not the end of the process.
     signal(SIGXFSZ, SIG_IGN)
     raiseDescriptorLimit()
-    let log = Log(level: logLevel, format: settings.log.format == .json ? .json : .keyValue)
+    let log = Log(level: settings.log.telemetryLevel, format: settings.log.telemetryFormat)
     let store = try openStore()
     report(store.wideRights, log)
     try settings.dev ? writeDevelopmentData(to: store) : refuseDevelopmentData(in: store)
+    var reload = try start(store, log)
+    Supervisor.notify("READY=1")
+    waitForStop(&reload)
+    Supervisor.notify("STOPPING=1")
+    stop(reload.node, log, seconds: reload.settings.drainSeconds)
+  }
+
+  /// Opens the listeners, starts the threads and says so. The listeners belong to the loops from then on: they close,
+  /// and socket files go, when the last loop has ended.
+  private func start(_ store: SQLiteStore, _ log: Log) throws(StartFailure) -> Reload {
     let loops = settings.loops == 0 ? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) : settings.loops
     let listeners = try listen(loops: loops)
+    let registry = MetricRegistry()
     let node: Node
     do throws(StoreFailure) {
       node = try Node(
         store: store, listeners: listeners, shape: .init(loops: loops, readers: settings.readers),
-        settings: gatewaySettings, bus: InProcessBus(), registry: MetricRegistry(), log: log)
+        settings: GatewaySettings(settings), bus: InProcessBus(), registry: registry, log: log)
     } catch {
       throw StartFailure(error.message)
     }
+    let reload = Reload(settings, node: node, tls: listeners.first?.tls, registry: registry, log: log)
     let addresses = listeners.map(\.address.description).joined(separator: ",")
     let tls = settings.tls.isOn ? "on" : "off"
     Threadcast.write(
       "threadcast ready listen=\(addresses) tls=\(tls) store=sqlite epoch=\(store.epoch)\n", to: STDOUT_FILENO)
     log.info("ready", ["listen": .text(addresses), "loops": .number(loops), "version": .text(GatewayVersion.text)])
-    Supervisor.notify("READY=1")
-    waitForStop(log)
-    Supervisor.notify("STOPPING=1")
-    stop(node, log)
-  }
-
-  private var logLevel: LogLevel {
-    switch settings.log.level {
-    case .error: .error
-    case .warning: .warning
-    case .info: .info
-    case .debug: .debug
-    }
-  }
-
-  private var gatewaySettings: GatewaySettings {
-    var gateway = GatewaySettings()
-    gateway.isEchoEnabled = settings.echo
-    gateway.isDevelopment = settings.dev
-    gateway.origins = OriginPolicy(
-      allowed: Set(settings.allowedOrigins), publicNames: Set(settings.publicNames), allowsLocalhost: settings.dev)
-    gateway.heartbeatSeconds = settings.heartbeatSeconds
-    gateway.connectSeconds = settings.connectSeconds
-    gateway.outboundBytes = settings.limits.outboundBytes
-    gateway.headBytes = settings.limits.headBytes
-    gateway.limits.frameBytes = settings.limits.frameBytes
-    gateway.limits.bodyBytes = settings.limits.bodyBytes
-    gateway.limits.textBytes = settings.limits.textBytes
-    gateway.limits.metadataBytes = settings.limits.metadataBytes
-    gateway.limits.customDataBytes = settings.limits.customDataBytes
-    gateway.limits.tags = settings.limits.tags
-    gateway.limits.tagCharacters = settings.limits.tagCharacters
-    gateway.limits.attachments = settings.limits.attachments
-    gateway.limits.jsonDepth = settings.limits.jsonDepth
-    return gateway
+    return reload
   }
 
   // MARK: Parts
@@ -155,23 +133,18 @@ struct Serve {
 
   // MARK: The end
 
-  private func waitForStop(_ log: Log) {
-    while true {
-      switch SignalSource.wait() {
-      case .terminate, .interrupt: return
-      case .hangup: log.warning("reload_ignored", ["reason": "nothing can be reloaded yet; restart instead"])
-      }
-    }
+  private func waitForStop(_ reload: inout Reload) {
+    while SignalSource.wait() == .hangup { reload.run() }
   }
 
-  private func stop(_ node: Node, _ log: Log) {
-    log.info("draining", ["sessions": .number(node.sessionCount), "seconds": .number(settings.drainSeconds)])
-    // A second signal means: now (S7).
+  private func stop(_ node: Node, _ log: Log, seconds: Int) {
+    log.info("draining", ["sessions": .number(node.sessionCount), "seconds": .number(seconds)])
+    // A second signal means: now (S7). A reload has nothing left to change.
     let impatience = WorkerThread.start(name: "tc-signals") {
-      _ = SignalSource.wait()
+      while SignalSource.wait() == .hangup {}
       exit(1)
     }
-    node.drainAndStop(seconds: settings.drainSeconds)
+    node.drainAndStop(seconds: seconds)
     log.info("stopped")
     // The watching thread ends with the process.
     withExtendedLifetime(impatience) { exit(0) }

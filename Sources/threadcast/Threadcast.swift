@@ -53,7 +53,7 @@ enum Threadcast {
   }
 
   /// The process's environment as it is now; a later variable of the same name does not count.
-  private static func environmentVariables() -> [String: String] {
+  static func environmentVariables() -> [String: String] {
     var variables: [String: String] = [:]
     var entry = environ
     while let text = entry.pointee {

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -54,6 +55,12 @@ class TestMinting:
         key = answer("key", "mint", "--scope", "authOnly", "--data", str(gateway.data))["key"]
         assert gateway.request("POST", "/v1/admin/tokens", {"uid": "ann"}, apikey=key).status in (200, 201)
         assert gateway.request("POST", "/v1/admin/users", {"uid": "cyd"}, apikey=key).status == 403
+
+    def test_A2_theSystemUserGetsNoTokenOverHTTPEither(self, own_gateway):
+        gateway = own_gateway().start()
+        refused = first_people(gateway)("POST", "/v1/admin/tokens", {"uid": "app"})
+        assert refused.status == 400 and refused.error["code"] == "ERR_BAD_REQUEST"
+        assert refused.error["details"]["field"] == "uid"
 
     def test_S5_A1_anExpiredTokenIsRefused(self, own_gateway):
         gateway = own_gateway().start()
@@ -338,6 +345,27 @@ class TestService:
         stop = int(re.search(r"^TimeoutStopSec=(\d+)", text, re.MULTILINE)[1])
         drain = answer("check-config", "--config", str(ROOT / "deploy/threadcast.example.yaml"))["drainSeconds"]
         assert stop > drain
+
+    def test_S1_theImageHasWhatTheProgramNeeds(self):
+        """A new library must reach the image's two stages and the runbook's list too."""
+        build, runtime = re.findall(r"apt-get install [^\n]*\\\n(.*?) && rm", (ROOT / "deploy/Containerfile").read_text(), re.DOTALL)
+        setup = (ROOT / "scripts/setup.sh").read_text()
+        needed = set(re.findall(r"^need (\S+) ", setup, re.MULTILINE))
+        assert needed and needed <= set(build.replace("\\", " ").split())
+        linked = re.findall(r"=> (/\S+)", subprocess.run(["ldd", program()], capture_output=True, text=True, check=True).stdout)
+        if not shutil.which("dpkg") or 'VERSION_ID="12"' not in pathlib.Path("/etc/os-release").read_text():
+            pytest.skip("package names are those of Debian 12")
+        runbook = (ROOT / "deploy/README.md").read_text()
+        direct = subprocess.run(["readelf", "-d", program()], capture_output=True, text=True, check=True).stdout
+        for name in re.findall(r"NEEDED.*\[(.*)\]", direct):
+            path = next((path for path in linked if path.endswith("/" + name)), None)
+            # The Swift runtime is linked in, and the C library is in every image.
+            if path is None or name.startswith(("libswift", "libc.so", "libm.so", "libFoundation", "lib_Foundation")):
+                continue
+            found = subprocess.run(["dpkg", "-S", f"*/{os.path.basename(os.path.realpath(path))}"], capture_output=True, text=True).stdout
+            package = found.partition(":")[0]
+            assert package in runtime.replace("\\", " ").split(), f"{name} of {package} is not in the image"
+            assert package == "libstdc++6" or package in runbook, f"{package} is not in the runbook"
 
     def test_S2_theExampleFileStartsAGateway(self, tmp_path):
         example = (ROOT / "deploy/threadcast.example.yaml").read_text()

@@ -22,6 +22,19 @@ struct ResponseTests {
   ])
   func reasons(_ status: Int, _ reason: String) { #expect(ResponseHead.reason(status) == reason) }
 
+  @Test(
+    arguments: [
+      (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
+      (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (1_767_225_599, "Wed, 31 Dec 2025 23:59:59 GMT"),
+      (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"),
+    ] as [(Int64, String)])
+  func aDateIsAnIMFFixdate(_ unixSeconds: Int64, _ text: String) {
+    var field = DateField()
+    #expect(field.text(at: unixSeconds - 1) != text)
+    #expect(field.text(at: unixSeconds) == text)
+    #expect(field.text(at: unixSeconds) == text)
+  }
+
   @Test(arguments: ["a\r\nSet-Cookie: b", "a\nb", "a\rb", "a\0b"]) func aFieldOfTwoLinesIsOurMistake(_ value: String)
     async
   {

@@ -70,7 +70,7 @@ struct LoopTests {
     #expect(text.contains("\nthreadcast_received_bytes_total 3\n"))
     #expect(text.contains("\nthreadcast_sent_bytes_total 3\n"))
     #expect(text.contains("\nthreadcast_connections_closed_total 1\n"))
-    #expect(text.split(separator: "\n").filter { $0.hasPrefix("# HELP") }.count == 12)
+    #expect(text.split(separator: "\n").filter { $0.hasPrefix("# HELP") }.count == 13)
   }
 
   @Test func S7_signalsAreTakenOneAtATime() async {

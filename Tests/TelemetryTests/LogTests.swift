@@ -38,7 +38,8 @@ struct LogTests {
     ("plain", "plain"), ("", "\"\""), ("two words", "\"two words\""), ("a=b", "\"a=b\""), ("a\"b", "\"a\\\"b\""),
     ("back\\slash", "\"back\\\\slash\""), ("line\nfeed\r\t", "\"line\\nfeed\\r\\t\""),
     ("\u{1B}[31m", "\"\\u001b[31m\""),
-    ("\u{0}", "\"\\u0000\""), ("\u{7F}", "\"\\u007f\""), ("κόσμε", "κόσμε"), ("\u{85}", "\u{85}"),
+    ("\u{0}", "\"\\u0000\""), ("\u{7F}", "\"\\u007f\""), ("κόσμε", "κόσμε"), ("\u{85}", "\"\\u0085\""),
+    ("\u{9B}2J", "\"\\u009b2J\""), ("a\u{2028}b", "\"a\\u2028b\""), ("a\u{202E}b", "\"a\\u202eb\""),
   ])
   func S8_valuesCannotForgeALine(_ value: String, _ written: String) {
     let page = Page()
@@ -68,6 +69,37 @@ struct LogTests {
     #expect(log.level == .debug)
   }
 
+  @Test func S7_S8_theFormatMayChangeWhileRunning() {
+    let page = Page()
+    let log = page.log()
+    log.info("a")
+    log.format = .json
+    log.info("b")
+    log.format = .keyValue
+    log.info("c")
+    #expect(
+      page.text == [
+        "2025-12-31T23:59:59.999Z info a\n",
+        "{\"ts\":\"2025-12-31T23:59:59.999Z\",\"level\":\"info\",\"event\":\"b\"}\n",
+        "2025-12-31T23:59:59.999Z info c\n",
+      ])
+  }
+
+  @Test func S8_fieldsOfASilentLineAreNeverMade() {
+    let page = Page()
+    let made = Guarded(0)
+    func costly() -> Log.Fields {
+      made.withLock { $0 += 1 }
+      return ["n": 1]
+    }
+    let log = page.log(level: .info)
+    log.debug("quiet", costly())
+    #expect(made.withLock { $0 } == 0)
+    log.info("heard", costly())
+    #expect(made.withLock { $0 } == 1)
+    #expect(page.text == ["2025-12-31T23:59:59.999Z info heard n=1\n"])
+  }
+
   @Test func S8_anEventNameHasItsLinesASecondAndTheRestAreCounted() {
     let page = Page()
     let log = page.log(linesPerSecond: 2)
@@ -80,6 +112,7 @@ struct LogTests {
     log.info("busy")
     let words = page.text.map { $0.split(separator: " ", maxSplits: 2)[2] }
     #expect(words == ["busy\n", "busy\n", "other\n", "busy n=1 suppressed=4\n", "busy\n"])
+    #expect(log.suppressed.value == 4)
   }
 
   @Test(

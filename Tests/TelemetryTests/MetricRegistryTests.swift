@@ -13,16 +13,16 @@ struct MetricRegistryTests {
     registry.gauge("load", help: "Share of the turn.", labels: [("loop", "0")]) { 0.25 }
     let commit = registry.histogram(
       "commit_seconds", help: "Time of a commit.", labels: [("store", "sqlite")],
-      boundsNanoseconds: [1_000_000, 10_000_000])
+      bounds: [1_000_000, 10_000_000])
     plain.add(41)
     plain.increment()
     first.increment()
     second.add(2)
     sessions.set(7)
     sessions.add(-3)
-    commit.record(nanoseconds: 1_000_000)
-    commit.record(nanoseconds: 1_000_001)
-    commit.record(nanoseconds: 500_000_000)
+    commit.record(1_000_000)
+    commit.record(1_000_001)
+    commit.record(500_000_000)
     #expect(
       registry.prometheusText() == """
         # HELP messages_total Messages stored.
@@ -62,6 +62,41 @@ struct MetricRegistryTests {
     let text = registry.prometheusText()
     #expect(text.contains("\nturns_total 3000\n"))
     #expect(text.contains("\nopen 4\n"))
+  }
+
+  @Test func S8_aHistogramMayCountThings() {
+    let registry = MetricRegistry()
+    let sizes = registry.histogram("batch_changes", help: "Changes in a batch.", bounds: [1, 8], unit: .one)
+    for size: UInt64 in [1, 2, 8, 9, 500] { sizes.record(size) }
+    #expect(
+      registry.prometheusText() == """
+        # HELP batch_changes Changes in a batch.
+        # TYPE batch_changes histogram
+        batch_changes_bucket{le="1"} 1
+        batch_changes_bucket{le="8"} 3
+        batch_changes_bucket{le="+Inf"} 5
+        batch_changes_sum 520
+        batch_changes_count 5
+
+        """)
+  }
+
+  @Test func S8_theProcessTellsItsOwnSize() throws {
+    let registry = MetricRegistry()
+    ProcessMetrics(version: "1.2.3-test").register(in: registry)
+    var values: [String: Double] = [:]
+    for line in registry.prometheusText().split(separator: "\n") where !line.hasPrefix("#") {
+      let parts = line.split(separator: " ")
+      let value: Double = try #require(Double(parts[1]), "\(line)")
+      values[String(parts[0])] = value
+    }
+    #expect(values["threadcast_build_info{version=\"1.2.3-test\"}"] == 1)
+    #expect(try #require(values["process_resident_memory_bytes"]) > 1_048_576)
+    #expect(try #require(values["process_max_fds"]) >= 16)
+    let started = try #require(values["process_start_time_seconds"])
+    #expect(started > 1_500_000_000 && started <= Double(Clock.unixSeconds() + 1))
+    #expect(try #require(values["process_open_fds"]) >= 3)
+    #expect(try #require(values["process_cpu_seconds_total"]) > 0)
   }
 
   @Test func S8_labelsAndHelpAreEscaped() {

@@ -41,7 +41,7 @@ package struct Backup {
     defer {
       close(descriptor)
       if !isInPlace { unlink(partial) }
-      unlink("\(partial)-journal")
+      for side in ["journal", "wal", "shm"] { unlink("\(partial)-\(side)") }
     }
     let (epoch, head) = try Self.copy(source, to: partial)
     guard fsync(descriptor) == 0 else { throw .system(.unavailable, "write", partial) }

@@ -54,7 +54,10 @@ struct DataFolder: Sendable {
 
   private func tighten(_ path: String, to wanted: mode_t, ifAllowed isAllowed: Bool) -> WideRights? {
     var status = stat()
-    guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFLNK, status.st_mode & 0o077 != 0 else { return nil }
+    // The folder may be reached through a link; a link in the place of a file is not followed.
+    guard (wanted == 0o700 ? stat(path, &status) : lstat(path, &status)) == 0, status.st_mode & S_IFMT != S_IFLNK,
+      status.st_mode & 0o077 != 0
+    else { return nil }
     let isTightened = isAllowed && chmod(path, wanted) == 0
     return WideRights(path: path, mode: String(status.st_mode & 0o7777, radix: 8), isTightened: isTightened)
   }
@@ -84,7 +87,7 @@ struct DataFolder: Sendable {
       inUse.isInUse = true
       throw inUse
     }
-    return FolderLock(descriptor: descriptor)
+    return FolderLock(descriptor: descriptor, path: lockPath)
   }
 }
 
@@ -92,13 +95,21 @@ struct DataFolder: Sendable {
 final class FolderLock: Sendable {
   private let descriptor: Int32
 
-  fileprivate init(descriptor: Int32) { self.descriptor = descriptor }
+  private let path: String
+
+  fileprivate init(descriptor: Int32, path: String) {
+    self.descriptor = descriptor
+    self.path = path
+  }
 
   deinit { close(descriptor) }
 
-  /// Whether the lock file still has a name: it goes with its folder, and so would whatever is written from then on.
+  /// Whether the lock file still stands under its name: it goes with its folder, deleted or moved away, and so would
+  /// whatever is written from then on.
   var isInPlace: Bool {
-    var status = stat()
-    return fstat(descriptor, &status) == 0 && status.st_nlink > 0
+    var held = stat()
+    var named = stat()
+    return fstat(descriptor, &held) == 0 && lstat(path, &named) == 0 && held.st_ino == named.st_ino
+      && held.st_dev == named.st_dev
   }
 }

@@ -29,10 +29,14 @@ final class SQLiteWriter: StoreWriter {
     }
   }
 
+  func isInPlace() -> Bool { lock.isInPlace && access(path, F_OK) == 0 }
+
   private func using<Value>(_ body: (WriterSession) throws(StoreFailure) -> Value) throws(StoreFailure) -> Value {
     // An open file takes writes after it was deleted; nobody would ever find them (M8, S11).
-    guard lock.isInPlace, access(path, F_OK) == 0 else {
-      throw StoreFailure(.unavailable, "The store at \(path) was deleted while in use; restart on a whole data folder.")
+    guard isInPlace() else {
+      throw StoreFailure(
+        .unavailable,
+        "The store at \(path) was deleted or moved while in use; put it back, or restart on a whole folder.")
     }
     let session: WriterSession
     if let open = self.session {

@@ -138,6 +138,35 @@ struct BackupTests {
     #expect(failure { _ = try StoreCredentials(folder: other) }?.kind == .unusable)
   }
 
+  /// A store of each version that there ever was can be copied as it is, is refused by the other commands, and becomes
+  /// the same as a new one.
+  @Test func S5_S11_everyOlderVersionIsCopiedAndMigrated() throws {
+    func schema(_ connection: Connection) throws -> [String] {
+      try connection.prepare("SELECT coalesce(sql, name) FROM sqlite_schema ORDER BY name").all { $0.text(0) }
+    }
+    let fresh = try TemporaryFolder()
+    _ = try SQLiteStore.open(folder: fresh.path)
+    let wanted = try schema(DataFolder(path: fresh.path).openExisting(role: .reader))
+    for version in 1..<Schema.steps.count {
+      let folder = try TemporaryFolder()
+      let data = DataFolder(path: folder.path + "/data")
+      try data.create()
+      let old = try Connection(path: data.databasePath, role: .writer)
+      try Migration(connection: old, steps: Array(Schema.steps.prefix(version))).run()
+      try old.execute("INSERT INTO meta (id, epoch) VALUES (1, 'old')")
+      let copy = try Backup(folder: data.path).write(to: folder.path + "/copy", overwrites: false)
+      #expect(copy.schemaVersion == version && copy.epoch != "old")
+      #expect(
+        failure { _ = try StoreCredentials(folder: data.path) }?.message
+          == "The store in \(data.path) has an older schema; run threadcast migrate first.")
+      let moved = try SQLiteStore.migrate(folder: data.path)
+      #expect(moved.from == version && moved.to == Schema.steps.count)
+      #expect(try schema(old) == wanted)
+      #expect(try SQLiteStore.open(folder: data.path).epoch == "old")
+    }
+    #expect(!wanted.isEmpty)
+  }
+
   @Test func S12_wideRightsAreTightenedAndTold() throws {
     let world = try World(.sqlite)
     let path = world.folder.path + "/data"

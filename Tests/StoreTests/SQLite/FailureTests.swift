@@ -56,9 +56,28 @@ struct FailureTests {
       Issue.record("A commit into a deleted store has to fail.")
     } catch let failure {
       #expect(failure.kind == .unavailable)
-      #expect(failure.message.hasSuffix("was deleted while in use; restart on a whole data folder."))
+      #expect(
+        failure.message.hasSuffix("was deleted or moved while in use; put it back, or restart on a whole folder."))
     }
+    #expect(!world.writer.isInPlace())
     #expect(!world.writer.isWritable())
+  }
+
+  @Test func S10_S11_aFolderThatWasMovedAwayAndPutBackIsTheSameStore() throws {
+    let world = try World(.sqlite)
+    let folder = world.folder.path + "/data"
+    try FileManager.default.moveItem(atPath: folder, toPath: folder + "-elsewhere")
+    #expect(!world.writer.isInPlace())
+    #expect(throws: StoreFailure.self) { try world.writer.commit(sends(world, ["lost"]), at: world.now) }
+    // Another store under the old name is not ours.
+    _ = try SQLiteStore.open(folder: folder).makeWriter()
+    #expect(!world.writer.isInPlace())
+    #expect(throws: StoreFailure.self) { try world.writer.commit(sends(world, ["lost"]), at: world.now) }
+    try FileManager.default.removeItem(atPath: folder)
+    try FileManager.default.moveItem(atPath: folder + "-elsewhere", toPath: folder)
+    #expect(world.writer.isInPlace() && world.writer.isWritable())
+    let commit = try world.writer.commit(sends(world, ["kept"]), at: world.now)
+    #expect(commit.outcomes.allSatisfy { $0.refusal == nil })
   }
 
   @Test func S11_whatARolledBackBatchMadeIsForgotten() throws {
