@@ -24,7 +24,7 @@ extension Simulation {
       if dice.chance(30) { client.leave(dice.pick(SimulatedClient.Ending.allCases) ?? .reset) }
       return
     }
-    switch dice.weighted([50, 12, 30, 5, 5, 5, 4, 5, 4, 4, 4, 4, 3, 5, 5, 2]) {
+    switch dice.weighted([50, 12, 30, 5, 5, 5, 4, 5, 4, 4, 7, 7, 4, 5, 5, 2]) {
     case 0: for _ in 0..<(dice.chance(60) ? 12 : 1) { say(client) }
     case 1: for send in client.unacknowledged.prefix(dice.from(1...4)) { client.send(send) }
     case 2: say(client, replying: true)
@@ -117,9 +117,15 @@ extension Simulation {
       let who = op == "members.add" ? #""members":[{"uid":"\#(person.text)"}]"# : #""uid":"\#(person.text)""#
       client.request(op, #"{"guid":"\#(group.text)",\#(who)}"#, .write)
     } else {
-      let new = NewMember(uid: person, scope: .participant)
-      post(op == "members.add" ? .addMembers(group, [new]) : .kickMember(group, person))
+      changeMembership(of: person)
     }
+  }
+
+  /// The application adds or kicks, whichever changes something.
+  func changeMembership(of person: UserID) {
+    let group = group()
+    let new = NewMember(uid: person, scope: .participant)
+    post(model.isMember(person, of: group) ? .kickMember(group, person) : .addMembers(group, [new]))
   }
 
   // MARK: Misfortunes

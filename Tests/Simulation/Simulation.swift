@@ -72,6 +72,8 @@ final class Simulation {
     oracle.bounds = .init(
       outboundBytes: settings.outboundBytes, heartbeatSeconds: settings.heartbeatSeconds,
       resumeEvents: settings.limits.resumeEvents)
+    // A queue that is this short refuses as a store in trouble does.
+    oracle.storeFailed = settings.readerQueue < 100
     faults.unixSeconds = Self.unixOrigin
     let model = self.model
     faults.committed = { model.committed($0, $1, origins: []) }
@@ -131,8 +133,8 @@ final class Simulation {
       for (mutation, outcome) in zip(batch, commit.outcomes) { settle(mutation, outcome) }
     }
     faults.interleave = { [unowned self] in
-      guard dice.chance(250) else { return }
-      node.inside { breathe() }
+      guard dice.chance(400) else { return }
+      node.inside { for _ in 0..<dice.from(1...4) { breathe() } }
     }
     for loop in node.loops {
       loop.handedOver = { [unowned self] requests in
@@ -169,7 +171,7 @@ final class Simulation {
 
   /// Another thread runs for a moment while one is between two of its steps.
   private func breathe() {
-    switch dice.below(4) {
+    switch dice.weighted([3, 4, 3]) {
     case 0: node.runReader(dice.below(2))
     case 1: node.runCommitter()
     default: turn(node.loops[dice.below(2)])
@@ -234,6 +236,8 @@ final class Simulation {
     client.connect(
       to: loop, number: connections, capacity: dice.pick([300, 2_000, 20_000]) ?? 0, deflate: dice.chance(250))
     guard let socket = client.socket, let view = client.view else { return }
+    // A membership that changes while its session opens (C065, C125).
+    if dice.chance(200) { changeMembership(of: client.token.uid) }
     views[Place(shard: loop.index, bits: socket.handle.bits)] = view
   }
 
