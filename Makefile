@@ -1,7 +1,7 @@
 # Every target is a thin call of a script, so that the same commands run here, by hand and in CI.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help serve test build bench lint fuzz clauses clean
+.PHONY: help serve test build bench lint fuzz soak clauses clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -24,6 +24,9 @@ lint: ## Check format and house style
 
 fuzz: ## Fuzz the parsers, two at a time, then a running gateway (FUZZ_SECONDS=60, FUZZ_SEED=..., TARGETS="frame live")
 	@scripts/fuzz.sh $(TARGETS)
+
+soak: ## Run the simulator over fresh seeds for an hour (SOAK_MINUTES=60, SOAK_FIRST=seed)
+	@scripts/soak.sh
 
 clauses: ## Show which test proves which clause of the contract; fail on a gap
 	@python3 scripts/clauses.py

@@ -86,6 +86,10 @@ let package = Package(
     suite("Reactor", of: ["Reactor", "Workers", "Primitives", "Telemetry", "CLinux", "COpenSSL"]),
     suite("Store", of: ["Store", "Chat", "Crypto"]),
     suite("Gateway", of: ["Gateway", "Store", "Chat", "Wire", "JSON", "WebSocket", "Primitives", "Telemetry"]),
+    .testTarget(
+      name: "SimulationTests",
+      dependencies: ["Gateway", "Store", "Bus", "Chat", "Wire", "Workers", "WebSocket", "Primitives", "Telemetry"],
+      path: "Tests/Simulation", swiftSettings: strict),
     suite("Configuration", of: ["Configuration"]),
 
     // What the fuzzers check, as a library, so that the committed corpora run with every other test.

@@ -46,6 +46,8 @@ final class ClientConnection {
   /// A kept-alive connection without a request; its end is no fault.
   var isIdleBetweenRequests = false
   var isHeadOnly = false
+  /// The queue was seen empty after the upgrade, so nothing of the 101 waits any more.
+  var hasHandshakeLeft = false
   var timer: TimerID?
   /// Whose token came with the upgrade (L2).
   var upgradeUser: UserID?

@@ -119,8 +119,12 @@ package final class ReadWorker: Sendable {
     do throws(StoreFailure) {
       guard let page = try reader.missed(query) else { return nil }
       var texts = MissedTexts(
-        events: [], through: page.through, hasMore: page.hasMore, unsent: page.unsent,
-        hints: page.hints.map { ($0.root, EventEncoder.threadUpdated($0)) })
+        events: [], through: page.through, hasMore: page.hasMore, unsent: page.unsent, hints: [])
+      for progress in page.hints {
+        // A thread whose reply an earlier page left out may be out of sight by now (R8).
+        guard case .success(let place) = try reader.thread(progress.root, actor: .user(query.uid)) else { continue }
+        texts.hints.append((place, EventEncoder.threadUpdated(progress)))
+      }
       var bytes = 0
       for event in page.events {
         guard let text = EventEncoder.encode(event) else { continue }

@@ -17,7 +17,7 @@ final class Replay {
   private var held: [(seq: Seq, text: [UInt8])] = []
   private var heldBytes = 0
   private var isOverflowed = false
-  private var hints: [MessageID: [UInt8]] = [:]
+  private var hints: [ThreadPlace: [UInt8]] = [:]
 
   static let heldEvents = 1_024
 
@@ -37,7 +37,10 @@ final class Replay {
   func note(own seq: Seq) { own.insert(seq) }
 
   /// The last state of a thread wins.
-  func hold(hint text: [UInt8], of root: MessageID) { hints[root] = text }
+  func hold(hint text: [UInt8], of place: ThreadPlace) { hints[place] = text }
+
+  /// The user's membership ended: nothing more is told of the group's threads (R8).
+  func forget(_ group: GroupID) { hints = hints.filter { $0.key.conversation != .group(group) } }
 
   /// A page that ends at `position` was queued. Returns whether the replay is complete: what is held follows without a
   /// gap.
@@ -56,5 +59,5 @@ final class Replay {
   }
 
   /// What follows the last page.
-  func takeHeld() -> [[UInt8]] { held.map(\.text) + hints.sorted { $0.key.value < $1.key.value }.map(\.value) }
+  func takeHeld() -> [[UInt8]] { held.map(\.text) + hints.sorted { $0.key.root < $1.key.root }.map(\.value) }
 }

@@ -39,7 +39,10 @@ extension ShardCore {
     switch event.body {
     case .message(let message): if let thread = event.thread { hint(of: message, thread, origin: excluded) }
     case .groupMember(let change) where change.action.isMemberAfter == false:
-      for slot in routes.sessions(of: change.user.uid) { routes.leave(slot: slot, group: change.group.guid) }
+      for slot in routes.sessions(of: change.user.uid) {
+        routes.leave(slot: slot, group: change.group.guid)
+        connection(outlets.handle(ofSlot: slot))?.replay?.forget(change.group.guid)
+      }
     default: break
     }
   }
@@ -69,6 +72,7 @@ extension ShardCore {
   private mutating func follow(_ change: SubscriptionChange) {
     for slot in routes.sessions(of: change.user) where routes.choice(of: slot) == .subscribed {
       if change.isSubscribed {
+        oweHint(of: change.root, slot)
         routes.follow(slot: slot, ThreadPlace(root: change.root, conversation: change.conversation))
       } else {
         routes.unfollow(slot: slot, root: change.root)

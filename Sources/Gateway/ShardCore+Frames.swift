@@ -24,8 +24,11 @@ extension ShardCore {
 
   private mutating func pong(_ connection: ClientConnection, _ payload: UnsafeRawBufferPointer) {
     guard connection.phase != .closing else { return }
+    // Ahead of everything that waits (C023), but never of the handshake's own response (C020).
+    if outlets.queuedBytes(connection.handle) == 0 { connection.hasHandshakeLeft = true }
     let frame = compressor.controlFrame(.pong, payload, in: &outlets)
-    outlets.send(frame, to: connection.handle, limitBytes: queueLimitBytes(connection), isUrgent: true)
+    outlets.send(
+      frame, to: connection.handle, limitBytes: queueLimitBytes(connection), isUrgent: connection.hasHandshakeLeft)
   }
 
   private mutating func peerClosed(_ connection: ClientConnection, _ code: CloseCode?) {

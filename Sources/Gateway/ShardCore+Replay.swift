@@ -52,7 +52,9 @@ extension ShardCore {
     for (seq, text) in page.events where !replay.own.contains(seq) { sendText(text, to: connection, limitBytes: .max) }
     counters.replayedEvents.add(UInt64(page.events.count))
     replay.unsent = page.unsent
-    for (root, text) in page.hints { replay.hold(hint: text, of: root) }
+    for (place, text) in page.hints where takesPart(connection.handle.index, in: place.conversation) {
+      replay.hold(hint: text, of: place)
+    }
     guard replay.advance(to: page.through, hasMore: page.hasMore) else { return }
     outlets.setHeld(false, for: connection.handle)
     connection.replay = nil

@@ -116,6 +116,7 @@ extension ShardCore {
       id: loaded.id, uid: user.uid, tokenHash: loaded.tokenHash, tokenExpiresAt: loaded.tokenExpiresAt,
       device: device, ordinal: counters.ordinals.next(), isForeground: connect.isForeground)
     connection.phase = .live
+    if outlets.queuedBytes(connection.handle) == 0 { connection.hasHandshakeLeft = true }
     connection.connect = nil
     connection.connectID = nil
     connection.upgradeTokenHash = nil

@@ -54,15 +54,13 @@ extension ShardCore {
       routes.choice(of: connection.handle.index), isForeground: connection.session?.isForeground ?? false)
   }
 
-  /// A hint that still waits would pass by a session that no longer is selective: it comes now.
+  /// A hint that still waits for replies which the session did not get is not forgotten.
   private mutating func choose(_ replies: ReplyChoice, _ connection: ClientConnection) {
     let slot = connection.handle.index
     let before = routes.choice(of: slot)
     guard before != replies else { return }
-    if replies == .all {
-      for hint in hints.allPending where needs(hint, slot) && takesPart(slot, in: hint.conversation) {
-        deliver(hint: hint, to: [slot])
-      }
+    if before != .all {
+      for hint in hints.allPending where needs(hint, slot) { hints.owe(hint.progress.root, to: connection.handle) }
     }
     routes.setChoice(replies, slot: slot)
   }
@@ -95,9 +93,7 @@ extension ShardCore {
     var answered = result.map { Answer.openThread($0.root, isOpen: false) }
     if case .success(let place) = result, isWanted, connection.phase == .live {
       let slot = connection.handle.index
-      if let hint = hints.pending(place.root), routes.choice(of: slot) != .all, needs(hint, slot) {
-        deliver(hint: hint, to: [slot])
-      }
+      oweHint(of: place.root, slot)
       // A membership that ended meanwhile ends the wish, too.
       answered =
         routes.open(slot: slot, place)
@@ -176,12 +172,22 @@ extension ShardCore {
     if let due = hints.note(hint, at: moment.instant) { sweep(due) }
   }
 
+  /// Before the session takes a seat in the thread: of replies that it did not get, it hears all the same.
+  mutating func oweHint(of root: MessageID, _ slot: UInt32) {
+    guard let hint = hints.pending(root), routes.choice(of: slot) != .all, needs(hint, slot) else { return }
+    hints.owe(root, to: outlets.handle(ofSlot: slot))
+  }
+
   mutating func sweepDueHints() {
     for hint in hints.due(at: moment.instant) { sweep(hint) }
   }
 
   private mutating func sweep(_ hint: ThreadHints.Hint) {
-    deliver(hint: hint, to: selectiveSessions(of: hint.conversation).filter { needs(hint, $0) })
+    var slots = selectiveSessions(of: hint.conversation).filter { needs(hint, $0) }
+    for handle in hint.owed where !slots.contains(handle.index) && takesPart(handle.index, in: hint.conversation) {
+      if connection(handle)?.phase == .live { slots.append(handle.index) }
+    }
+    deliver(hint: hint, to: slots)
   }
 
   private mutating func deliver(hint: ThreadHints.Hint, to slots: [UInt32]) {
@@ -189,7 +195,8 @@ extension ShardCore {
     let text = EventEncoder.threadUpdated(hint.progress)
     broadcast(text, to: slots, except: nil)
     for slot in outlets.takeHeld() {
-      connection(outlets.handle(ofSlot: slot))?.replay?.hold(hint: text, of: hint.progress.root)
+      connection(outlets.handle(ofSlot: slot))?.replay?.hold(
+        hint: text, of: ThreadPlace(root: hint.progress.root, conversation: hint.conversation))
     }
   }
 
@@ -200,7 +207,7 @@ extension ShardCore {
     }
   }
 
-  private func takesPart(_ slot: UInt32, in conversation: Conversation) -> Bool {
+  func takesPart(_ slot: UInt32, in conversation: Conversation) -> Bool {
     switch conversation {
     case .group(let group): routes.isMember(slot: slot, of: group)
     case .oneOnOne(let a, let b):

@@ -15,6 +15,8 @@ struct ThreadHints: ~Copyable {
     var followers: Set<UserID>
     /// The session that wrote every one of these replies.
     var origin: UInt32?
+    /// Sessions that missed one of these replies and have changed what they want since: they get the hint all the same.
+    var owed: [Handle] = []
   }
 
   static let intervalNanoseconds: UInt64 = 1_000_000_000
@@ -55,6 +57,13 @@ struct ThreadHints: ~Copyable {
 
   /// The hint that waits for a thread.
   func pending(_ root: MessageID) -> Hint? { waiting[root] ?? nil }
+
+  /// The session gets the hint that waits for the thread, whatever it will want by then.
+  mutating func owe(_ root: MessageID, to session: Handle) {
+    guard var hint = pending(root), !hint.owed.contains(session) else { return }
+    hint.owed.append(session)
+    waiting[root] = .some(hint)
+  }
 
   var allPending: [Hint] { waiting.values.compactMap { $0 } }
 

@@ -263,6 +263,16 @@ struct ConnectTests {
     #expect(peer.messages().map { $0.int("id") } == [1])
   }
 
+  @Test func C020_aPingInTheUpgradesOwnSegmentIsAnsweredBehindThe101() throws {
+    let stage = try Stage()
+    let peer = Peer(stage)
+    // The peer reads nothing until both are queued; a pong overtakes what waits, but not the handshake.
+    let head = try peer.upgrade(with: peer.frame(.ping, [1, 2, 3]))
+    #expect(head.status == 101)
+    _ = peer.messages()
+    #expect(peer.pongs == ["\u{1}\u{2}\u{3}"])
+  }
+
   @Test func C020_theSameWhileTheUpgradesTokenIsLookedUp() throws {
     let stage = try Stage()
     let peer = Peer(stage)

@@ -217,16 +217,31 @@ struct ReplyChoiceTests {
     #expect(events.named("thread.updated").isEmpty)
   }
 
-  @Test func R3_openingAThreadBringsTheHintThatWaits() throws {
+  @Test func R3_openingAThreadKeepsTheHintThatWaits() throws {
     let (stage, ann, bob) = try Self.pair("none")
     let root = try ann.say("root", to: "team")
     try ann.say("1", to: "team", parent: root)
     let second = try ann.say("2", to: "team", parent: root)
     _ = bob.messages()
     _ = try bob.call("thread.open", #"{"parentMessageId":\#(root)}"#)
-    #expect(bob.messages().map { $0.int("data.lastReplyId") } == [second])
-    stage.advance(seconds: 1)
     #expect(bob.messages().isEmpty)
+    stage.advance(seconds: 1)
+    #expect(bob.messages().map { $0.int("data.lastReplyId") } == [second])
+    stage.advance(seconds: 2)
+    #expect(bob.messages().isEmpty)
+  }
+
+  @Test(arguments: ["all", "subscribed"])
+  func R3_anotherChoiceKeepsTheHintThatWaits(choice: String) throws {
+    let (stage, ann, bob) = try Self.pair("none")
+    // Bob follows the thread as its author, and would get its replies by his new choice.
+    let root = try bob.say("root", to: "team")
+    try ann.say("1", to: "team", parent: root)
+    let second = try ann.say("2", to: "team", parent: root)
+    _ = bob.messages()
+    _ = try bob.call("session.update", #"{"replies":"\#(choice)"}"#)
+    stage.advance(seconds: 2)
+    #expect(bob.messages().map { $0.int("data.lastReplyId") } == [second])
   }
 
   @Test func C042_typingIsShedFirstAndMessagesStay() throws {
