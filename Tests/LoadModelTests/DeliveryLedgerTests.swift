@@ -17,7 +17,7 @@ import Testing
     for number in numbers { ledger.received(recipient, from: 0, number: number, seq: 11 + UInt64(number)) }
   }
 
-  @Test func R4_everythingOnceAndInOrderIsClean() {
+  @Test func everythingOnceAndInOrderIsClean() {
     var ledger = sent()
     deliver([0, 1, 2], to: 0, &ledger)
     #expect(!ledger.isSettled)
@@ -28,7 +28,7 @@ import Testing
     #expect(ledger.deliveries == 6)
   }
 
-  @Test func R4_aLostEventInTheMiddleIsFound() {
+  @Test func aLostEventInTheMiddleIsFound() {
     var ledger = sent()
     deliver([0, 2], to: 0, &ledger)
     deliver([0, 1, 2], to: 1, &ledger)
@@ -37,7 +37,7 @@ import Testing
     #expect(ledger.findings.examples == ["lost: recipient 0 lacks 1 of sender 0"])
   }
 
-  @Test func R4_aLostEventAtTheEndIsFound() {
+  @Test func aLostEventAtTheEndIsFound() {
     var ledger = sent()
     deliver([0], to: 0, &ledger)
     deliver([0, 1, 2], to: 1, &ledger)
@@ -46,7 +46,7 @@ import Testing
     #expect(ledger.findings.counts == [.lost: 2])
   }
 
-  @Test func R4_aDoubledEventIsFound() {
+  @Test func aDoubledEventIsFound() {
     var ledger = sent()
     deliver([0, 1, 1, 2], to: 0, &ledger)
     deliver([0, 1, 2], to: 1, &ledger)
@@ -55,7 +55,7 @@ import Testing
     #expect(ledger.deliveries == 6)
   }
 
-  @Test func R4_swappedEventsAreFoundAndNotCalledLost() {
+  @Test func swappedEventsAreFoundAndNotCalledLost() {
     var ledger = sent()
     deliver([0, 2, 1], to: 0, &ledger)
     deliver([0, 1, 2], to: 1, &ledger)
@@ -64,7 +64,7 @@ import Testing
     #expect(ledger.deliveries == 6)
   }
 
-  @Test func R4_aJumpOfSeveralIsSplitByWhatComesLate() {
+  @Test func aJumpOfSeveralIsSplitByWhatComesLate() {
     var ledger = sent(6)
     deliver([0, 5, 2], to: 0, &ledger)
     deliver([2], to: 0, &ledger)
@@ -73,14 +73,14 @@ import Testing
     #expect(ledger.findings.counts == [.outOfOrder: 1, .doubled: 1, .lost: 3])
   }
 
-  @Test func R4_aSeqThatDoesNotRiseIsFound() {
+  @Test func aSeqThatDoesNotRiseIsFound() {
     var ledger = sent(2)
     ledger.received(0, from: 0, number: 0, seq: 12)
     ledger.received(0, from: 0, number: 1, seq: 12)
     #expect(ledger.findings.counts == [.outOfOrder: 1])
   }
 
-  @Test func L5_anEventBelowTheHeartbeatsPositionIsFound() {
+  @Test func anEventBelowTheHeartbeatsPositionIsFound() {
     var ledger = sent(1)
     ledger.heartbeat(0, seq: 40)
     #expect(ledger.findings.total == 0)
@@ -90,7 +90,7 @@ import Testing
     #expect(ledger.position(of: 0) == 40)
   }
 
-  @Test func R1_aSendersOwnMessageIsUnexpected() {
+  @Test func aSendersOwnMessageIsUnexpected() {
     var ledger = sent()
     deliver([0], to: 2, &ledger)
     #expect(ledger.findings.counts == [.unexpected: 1])
@@ -132,7 +132,7 @@ import Testing
     #expect(ledger.findings.counts == [.unanswered: 2])
   }
 
-  @Test func R6_aResumedSessionMustGetWhatItMissed() {
+  @Test func aResumedSessionMustGetWhatItMissed() {
     var ledger = sent(4)
     deliver([0], to: 0, &ledger)
     // Away for 1 and 2, resumed, and 1 is not replayed.
@@ -142,14 +142,14 @@ import Testing
     #expect(ledger.findings.counts == [.lost: 1])
   }
 
-  @Test func R6_aReplayThatBringsAnEventAgainIsFound() {
+  @Test func aReplayThatBringsAnEventAgainIsFound() {
     var ledger = sent(3)
     deliver([0, 1], to: 0, &ledger)
     deliver([1, 2], to: 0, &ledger)
     #expect(ledger.findings.counts == [.doubled: 1])
   }
 
-  @Test func R6_afterAResetOnlyWhatFollowsIsExpected() {
+  @Test func afterAResetOnlyWhatFollowsIsExpected() {
     var ledger = sent(5)
     deliver([0], to: 0, &ledger)
     // The hello stands at seq 13: numbers 1 and 2 are given up, 3 and 4 are not.
@@ -161,7 +161,7 @@ import Testing
     #expect(ledger.findings.total == 0)
   }
 
-  @Test func R6_afterAResetALaterEventIsStillMissed() {
+  @Test func afterAResetALaterEventIsStillMissed() {
     var ledger = sent(5)
     deliver([0], to: 0, &ledger)
     ledger.begin(0, after: 13)

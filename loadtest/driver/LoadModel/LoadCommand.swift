@@ -41,7 +41,8 @@ package enum LoadCommand: Hashable, Sendable {
     if arguments.contains("--help") || arguments.contains("-h") || arguments == ["help"] { return .help }
     guard arguments.first == "run" else {
       return .refused([
-        arguments.first.map { "no command \($0); there is: run SCENARIO.json" } ?? "what to do? run SCENARIO.json; see --help"
+        arguments.first.map { "no command \($0); there is: run SCENARIO.json" }
+          ?? "what to do? run SCENARIO.json; see --help"
       ])
     }
     var options = RunOptions()
@@ -53,8 +54,9 @@ package enum LoadCommand: Hashable, Sendable {
       case "--poll": options.polls = true
       case "--deflate": options.deflate = true
       case _ where argument.hasPrefix("--"):
-        guard argument == "--target" || argument == "--pid" || argument == "--json" || argument == "--limits"
-          || argument == "--sources" || numberFlags[argument] != nil
+        guard
+          argument == "--target" || argument == "--pid" || argument == "--json" || argument == "--limits"
+            || argument == "--sources" || numberFlags[argument] != nil
         else {
           problems.append("no flag \(argument); see --help")
           continue
@@ -70,7 +72,8 @@ package enum LoadCommand: Hashable, Sendable {
     if scenarios.count == 1 {
       options.scenarioPath = scenarios[0]
     } else {
-      problems.append(scenarios.isEmpty ? "which scenario? run SCENARIO.json" : "one scenario a run, not \(scenarios.count)")
+      problems.append(
+        scenarios.isEmpty ? "which scenario? run SCENARIO.json" : "one scenario a run, not \(scenarios.count)")
     }
     return problems.isEmpty ? .run(options) : .refused(problems)
   }
@@ -104,10 +107,14 @@ package struct RunOptions: Hashable, Sendable {
       }
       target = parsed
     case "--pid":
-      guard let number = Int32(value), number > 0 else { return problems.append("--pid needs a process number, not \(value)") }
+      guard let number = Int32(value), number > 0 else {
+        return problems.append("--pid needs a process number, not \(value)")
+      }
       pid = number
     case "--sources":
-      guard let number = Int(value), (1...250).contains(number) else { return problems.append("--sources must be from 1 to 250") }
+      guard let number = Int(value), (1...250).contains(number) else {
+        return problems.append("--sources must be from 1 to 250")
+      }
       sources = number
     case "--json": jsonPath = value
     case "--limits": limitsPath = value

@@ -61,4 +61,23 @@ package struct Scenario: Hashable, Sendable {
   package var awaySeconds: Int
   /// `slow-readers`: how many of the sessions stop reading.
   package var stalled: Int
+
+  package init(
+    kind: ScenarioKind, name: String, sessions: Int, sessionsPerUser: Int, senders: Int, pace: Pace?, payloadBytes: Int,
+    deflate: Bool, warmUpSeconds: Int, seconds: Int, connecting: Int, awaySeconds: Int, stalled: Int
+  ) {
+    self.kind = kind
+    self.name = name
+    self.sessions = sessions
+    self.sessionsPerUser = sessionsPerUser
+    self.senders = senders
+    self.pace = pace
+    self.payloadBytes = payloadBytes
+    self.deflate = deflate
+    self.warmUpSeconds = warmUpSeconds
+    self.seconds = seconds
+    self.connecting = connecting
+    self.awaySeconds = awaySeconds
+    self.stalled = stalled
+  }
 }

@@ -53,7 +53,9 @@ package struct PayloadStamp: Hashable, Sendable {
   package init?(foundIn bytes: UnsafeRawBufferPointer) {
     let wanted = UnsafeRawPointer(Self.marker.utf8Start).loadUnaligned(as: UInt32.self)
     var at = 0
-    while at + Self.byteCount <= bytes.count, bytes.loadUnaligned(fromByteOffset: at, as: UInt32.self) != wanted { at += 1 }
+    while at + Self.byteCount <= bytes.count, bytes.loadUnaligned(fromByteOffset: at, as: UInt32.self) != wanted {
+      at += 1
+    }
     guard at + Self.byteCount <= bytes.count else { return nil }
     self.init(startOf: UnsafeRawBufferPointer(rebasing: bytes[at...]))
   }

@@ -107,7 +107,8 @@ package struct ScenarioReader {
       if !problems.contains(where: { $0.hasPrefix("kind must be") }) { problems.append("kind is missing") }
       throw ScenarioProblems(problems)
     }
-    for name in numbers.keys.sorted() where !Self.fields.contains(where: { $0.name == name && $0.kinds.contains(kind) }) {
+    for name in numbers.keys.sorted() where !Self.fields.contains(where: { $0.name == name && $0.kinds.contains(kind) })
+    {
       problems.append("\(name) means nothing to \(kind.rawValue)")
     }
     let sessions = number("sessions", kind)

@@ -29,7 +29,8 @@ final class AdminClient {
       case 429, 503: usleep(100_000)
       default:
         // The body names the error; it holds no secret of ours.
-        throw LoadFailure("\(method) \(path) was answered with \(status): \(String(decoding: answer.prefix(200), as: UTF8.self))")
+        throw LoadFailure(
+          "\(method) \(path) was answered with \(status): \(String(decoding: answer.prefix(200), as: UTF8.self))")
       }
     }
     throw LoadFailure("\(method) \(path): the server has had no time for it for 10 s")
@@ -76,7 +77,9 @@ final class AdminClient {
     var bytes = [UInt8](repeating: 0, count: 16_384)
     let count = bytes.withUnsafeMutableBytes { stream.receive($0) }
     guard count > 0 else {
-      throw count == 0 ? LoadFailure("the server closed the connection") : LoadFailure("cannot read from the server", errno: Int32(-count))
+      throw count == 0
+        ? LoadFailure("the server closed the connection")
+        : LoadFailure("cannot read from the server", errno: Int32(-count))
     }
     input += bytes.prefix(count)
   }

@@ -181,7 +181,8 @@ final class ClientLoop {
     var timeout: Int32 = 0
     if !polls {
       // Rounded down: the last part of a millisecond is spent polling, so that nothing is sent late.
-      timeout = deadline == .never ? 1000 : Int32(clamping: min(deadline.nanoseconds(since: Clock.now()) / 1_000_000, 1000))
+      timeout =
+        deadline == .never ? 1000 : Int32(clamping: min(deadline.nanoseconds(since: Clock.now()) / 1_000_000, 1000))
     }
     let began = Clock.now()
     let count = epoll_wait(epoll, events.baseAddress, Int32(events.count), timeout)
@@ -211,7 +212,9 @@ final class ClientLoop {
 
   private func handle(_ event: epoll_event) {
     let socket = sockets[Int(event.data.u64 & 0xFFFF_FFFF)]
-    guard socket.generation == UInt32(truncatingIfNeeded: event.data.u64 >> 32), let stream = socket.stream else { return }
+    guard socket.generation == UInt32(truncatingIfNeeded: event.data.u64 >> 32), let stream = socket.stream else {
+      return
+    }
     if event.events & clinux_EPOLLERR != 0 {
       let code = stream.pendingError
       return end(socket, .failed("the connection broke: \(String(cString: strerror(code)))"))

@@ -11,7 +11,9 @@ enum Files {
     var bytes = [UInt8](repeating: 0, count: limitBytes + 1)
     var count = 0
     while count < bytes.count {
-      let got = bytes.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress?.advanced(by: count), $0.count - count) }
+      let got = bytes.withUnsafeMutableBytes {
+        Glibc.read(descriptor, $0.baseAddress?.advanced(by: count), $0.count - count)
+      }
       if got < 0, errno == EINTR { continue }
       guard got >= 0 else { throw LoadFailure("cannot read \(path)", errno: errno) }
       if got == 0 { break }
@@ -25,7 +27,9 @@ enum Files {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
     guard descriptor >= 0 else { throw LoadFailure("cannot write \(path)", errno: errno) }
     defer { close(descriptor) }
-    guard write(bytes + [UInt8(ascii: "\n")], descriptor) else { throw LoadFailure("cannot write \(path)", errno: errno) }
+    guard write(bytes + [UInt8(ascii: "\n")], descriptor) else {
+      throw LoadFailure("cannot write \(path)", errno: errno)
+    }
   }
 
   /// Nobody reads: there is nowhere to complain.

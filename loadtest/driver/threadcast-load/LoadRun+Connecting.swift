@@ -111,10 +111,16 @@ extension LoadRun: SocketOwner {
       ledger.note(.closed, "session \(index): \(name)")
       if index < scenario.sessions || sendersListen { ledger.leave(index) }
       // In a closed loop nothing would move any more.
-      if index >= scenario.sessions || scenario.pace.map(isClosed) == true { fail("session \(index) ended: \(name)") }
+      if index >= scenario.sessions || scenario.pace.map(isClosed) == true {
+        fail("\(role(of: index)) ended: \(name)")
+      }
     } else {
-      fail("session \(index) could not connect: \(name)")
+      fail("\(role(of: index)) could not connect: \(name)")
     }
+  }
+
+  private func role(of index: Int) -> String {
+    index < scenario.sessions ? "session \(index)" : "sender \(index - scenario.sessions)"
   }
 
   private func isClosed(_ pace: Pace) -> Bool {

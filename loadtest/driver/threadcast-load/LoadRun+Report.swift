@@ -10,7 +10,7 @@ extension LoadRun {
     report.add("sessions", loop.sockets.count)
     report.add("connect.seconds", connectSeconds)
     report.add("connect.perSecond", Double(loop.sockets.count) / max(connectSeconds, 1e-9))
-    usage.add(to: &report, connections: loop.sockets.count, pid: options.pid)
+    usage.add(to: &report, connections: loop.sockets.count, pid: options.pid, polls: options.polls)
     if scenario.kind.sends {
       report.add("sent.total", ledger.sentTotal)
       report.add("deliveries.total", ledger.deliveries)

@@ -26,8 +26,9 @@ final class LoadRun {
     func contains(_ instant: Instant) -> Bool { instant >= start && instant < end }
   }
 
-  /// After the last send, what is under way may take so long.
+  /// After the last send, what is under way may take so long, and so long while nothing moves.
   static let settleSeconds: UInt64 = 30
+  static let stillSeconds: UInt64 = 5
   static let subprotocol = "threadcast.v1.json"
 
   let scenario: Scenario
@@ -132,7 +133,9 @@ final class LoadRun {
   /// Who a connection is.
   func person(of index: Int) -> Accounts.Person? {
     guard let accounts else { return nil }
-    if index >= scenario.sessions { return accounts.people[accounts.people.count - senders.count + index - scenario.sessions] }
+    if index >= scenario.sessions {
+      return accounts.people[accounts.people.count - senders.count + index - scenario.sessions]
+    }
     return accounts.people[scenario.kind == .durableSends ? 0 : index / scenario.sessionsPerUser]
   }
 
@@ -194,9 +197,15 @@ final class LoadRun {
   private func settle() throws(LoadFailure) {
     let deadline = loop.now.advanced(bySeconds: Self.settleSeconds)
     var nextLook = Instant(nanoseconds: 0)
+    var lastMove = (deliveries: ledger.deliveries, ready: readyCount, at: loop.now)
     try pump(until: deadline, phase: "settling") {
       guard self.loop.now >= nextLook else { return false }
       nextLook = self.loop.now.advanced(byMilliseconds: 20)
+      if lastMove.deliveries != self.ledger.deliveries || lastMove.ready != self.readyCount {
+        lastMove = (self.ledger.deliveries, self.readyCount, self.loop.now)
+      } else if self.loop.now >= lastMove.at.advanced(bySeconds: Self.stillSeconds) {
+        return true
+      }
       return self.readyCount == self.loop.sockets.count && self.ledger.isSettled
     }
   }

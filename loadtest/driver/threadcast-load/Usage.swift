@@ -49,8 +49,8 @@ struct Usage {
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 
-  /// Writes rates and usage of the window. Warns when the driver was the bottleneck.
-  func add(to report: inout Report, connections: Int, pid: Int32?) {
+  /// Writes rates and usage of the window. Warns when the driver was the bottleneck, or had no core to run on.
+  func add(to report: inout Report, connections: Int, pid: Int32?, polls: Bool) {
     guard let start, let stop else { return }
     let seconds = Double(stop.instant.nanoseconds(since: start.instant)) / 1e9
     let deliveries = stop.deliveries - start.deliveries
@@ -61,8 +61,15 @@ struct Usage {
     }
     let idle = 100 * Double(stop.idleNanoseconds - start.idleNanoseconds) / 1e9 / seconds
     report.add("driver.idlePercent", idle)
-    report.add("driver.cpuPercent", 100 * Double(stop.driverNanoseconds - start.driverNanoseconds) / 1e9 / seconds)
-    if idle < 5 {
+    let busy = 100 * Double(stop.driverNanoseconds - start.driverNanoseconds) / 1e9 / seconds
+    report.add("driver.cpuPercent", busy)
+    // Polling is computing, so then idle time is within it.
+    let waited = 100 - busy - (polls ? 0 : idle)
+    if waited > 10 {
+      report.warnings.append(
+        "the driver waited \(Report.text(waited)) % of the time for a core that others had: latencies are too high, rates a floor"
+      )
+    } else if idle < 5 {
       report.warnings.append("the driver was idle for \(Report.text(idle)) % only: the server may be faster than this")
     }
     guard let pid else { return }
