@@ -16,7 +16,7 @@ build: ## Build release: .build/release/threadcast
 	@scripts/setup.sh
 	@swift build -c release --product threadcast
 
-bench: ## Measure a release build on this machine with the clients of the end-to-end tests
+bench: ## Measure a release build on this machine and hold it to loadtest/limits.json (ARGS="--rounds 9")
 	@scripts/bench.sh $(ARGS)
 
 lint: ## Check format and house style
