@@ -41,10 +41,13 @@ package struct Event: Hashable, Sendable {
 
   package var seq: Seq
   package var body: Body
+  /// Beside a reply: its thread, for routing (R2) and hints (R3). Nil for everything else, and in a replay.
+  package var thread: ThreadProgress?
 
-  package init(seq: Seq, body: Body) {
+  package init(seq: Seq, body: Body, thread: ThreadProgress? = nil) {
     self.seq = seq
     self.body = body
+    self.thread = thread
   }
 
   /// Whose sessions get the event (R1).

@@ -37,3 +37,37 @@ package struct SubscriptionChange: Hashable, Sendable {
     self.cause = cause
   }
 }
+
+/// Which replies a session wants to hear of as they happen (R2). Replies of threads that it has opened and replies that
+/// mention its user always come.
+package enum ReplyChoice: String, Hashable, Sendable, CaseIterable { case all, subscribed, open, none }
+
+/// A thread by its root, and the conversation that it is part of.
+package struct ThreadPlace: Hashable, Sendable {
+  package var root: MessageID
+  package var conversation: Conversation
+  package init(root: MessageID, conversation: Conversation) {
+    self.root = root
+    self.conversation = conversation
+  }
+}
+
+/// Where a thread stands after its last reply, as a hint tells it (R3).
+package struct ThreadProgress: Hashable, Sendable {
+  package var root: MessageID
+  /// Replies that are not deleted.
+  package var replyCount: Int
+  package var lastReply: MessageID
+  package var lastReplyAt: UnixSeconds
+  /// The root's author, when following the thread without a stored word (T5): the routing index knows stored ones only.
+  package var followingAuthor: UserID?
+  package init(
+    root: MessageID, replyCount: Int, lastReply: MessageID, lastReplyAt: UnixSeconds, followingAuthor: UserID? = nil
+  ) {
+    self.root = root
+    self.replyCount = replyCount
+    self.lastReply = lastReply
+    self.lastReplyAt = lastReplyAt
+    self.followingAuthor = followingAuthor
+  }
+}

@@ -52,6 +52,12 @@ final class ClientConnection {
   var connectID: RequestID?
   var waitingOperations: [FrameRequest] = []
   var session: Session?
+  /// While the session is being told what it missed (R6).
+  var replay: Replay?
+  /// The request that is changing the session's choice of replies; a later one wins.
+  var choiceUpdate: RequestID?
+  /// Threads whose opening is with a reader.
+  var openingThreads: Set<MessageID> = []
   var requestsInFlight = 0
   var malformedInWindow = 0
   var malformedWindowEnds = Instant(nanoseconds: 0)
@@ -93,4 +99,9 @@ struct Session {
   var uid: UserID
   var tokenHash: [UInt8]
   var tokenExpiresAt: UnixSeconds
+  var device: DeviceKey?
+  /// Counts the node's sessions; of two of one device the higher stays.
+  var ordinal: UInt64
+  /// Whether somebody is looking (L7).
+  var isForeground: Bool
 }

@@ -12,6 +12,7 @@ extension CloseCode {
   static let overloaded = CloseCode(GatewayCloseCode.overloaded)
   static let unauthenticated = CloseCode(GatewayCloseCode.unauthenticated)
   static let tokenRevoked = CloseCode(GatewayCloseCode.tokenRevoked)
+  static let sessionReplaced = CloseCode(GatewayCloseCode.sessionReplaced)
 }
 
 /// The version that the hello, `threadcast version` and the log tell.

@@ -37,6 +37,14 @@ package struct GatewaySettings: Sendable {
   package var malformedPerMinute = 100
   /// Bytes that may wait for one session before it is a slow consumer (R7).
   package var outboundBytes = 1 << 20
+  /// Bytes that may wait on one shard for all its sessions. Above half of it a session may hold an eighth of its own
+  /// limit; at it no connection is accepted.
+  package var outboundTotalBytes = 512 << 20
+  /// Events of one page of a replay (R6), and bytes after which a page ends; the next is read when fewer than
+  /// `replayLowBytes` wait for the session.
+  package var replayPageEvents = 128
+  package var replayPageBytes: Int { min(256 << 10, outboundBytes / 4) }
+  package var replayLowBytes: Int { replayPageBytes / 4 }
   /// The same on the echo endpoints, whose messages are larger (S4).
   package var echoOutboundBytes = 64 << 20
   package var echoMessageBytes = 16 << 20

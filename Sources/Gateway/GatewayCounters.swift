@@ -1,9 +1,17 @@
 import Chat
 import Primitives
 import Store
+import Synchronization
 package import Telemetry
 import WebSocket
+import Wire
 import Workers
+
+/// Numbers the node's sessions in the order in which they opened.
+final class SessionOrdinals: Sendable {
+  private let last = Atomic<UInt64>(0)
+  func next() -> UInt64 { last.wrappingAdd(1, ordering: .relaxed).newValue }
+}
 
 /// What the gateway counts (S8), made once per node and shared by its threads; every update is one relaxed atomic.
 package final class GatewayCounters: Sendable {
@@ -20,6 +28,10 @@ package final class GatewayCounters: Sendable {
   let messages: Counter
   let repeatedSends: Counter
   let deliveries: Counter
+  let replayedEvents: Counter
+  let shedEvents: Counter
+  let ordinals = SessionOrdinals()
+  private let resumptionsByResult: [Hello.Resumption: Counter]
   let failedCommits: Counter
   let commitSeconds: LatencyHistogram
   let committedMutations: Counter
@@ -43,6 +55,21 @@ package final class GatewayCounters: Sendable {
     repeatedSends = registry.counter(
       "threadcast_repeated_sends_total", help: "Sends answered with the message stored before under the same muid.")
     deliveries = registry.counter("threadcast_deliveries_total", help: "Event frames queued for sessions.")
+    replayedEvents = registry.counter(
+      "threadcast_replayed_events_total", help: "Missed events queued for sessions that resumed.")
+    shedEvents = registry.counter(
+      "threadcast_shed_events_total", help: "Ephemeral events left out because a session's queue was half full.")
+    let resumptions: [(Hello.Resumption, String)] =
+      [(.fresh, "fresh"), (.resumed, "resumed")] + Hello.ResetReason.allCases.map { (.reset($0), $0.rawValue) }
+    resumptionsByResult = Dictionary(
+      uniqueKeysWithValues: resumptions.map { result, name in
+        (
+          result,
+          registry.counter(
+            "threadcast_sessions_opened_total", help: "Sessions opened, by what became of the wish to resume.",
+            labels: [("resumption", name)])
+        )
+      })
     failedCommits = registry.counter(
       "threadcast_store_failed_commits_total", help: "Batches of which nothing was kept.")
     commitSeconds = registry.histogram(
@@ -90,6 +117,11 @@ package final class GatewayCounters: Sendable {
 
   func refusals(_ code: RefusalCode) -> Counter {
     guard let counter = refusalsByCode[code] else { preconditionFailure("every code has a counter") }
+    return counter
+  }
+
+  func resumptions(_ result: Hello.Resumption) -> Counter {
+    guard let counter = resumptionsByResult[result] else { preconditionFailure("every result has a counter") }
     return counter
   }
 

@@ -92,7 +92,13 @@ package struct ReadRequest: Sendable {
     /// May this token upgrade? Answered by `.upgradeChecked`.
     case upgrade(tokenHash: [UInt8])
     /// Load the session of this token. Answered by `.sessionLoaded`.
-    case session(tokenHash: [UInt8])
+    case session(tokenHash: [UInt8], SessionWish)
+    /// A page of what a session missed. Answered by `.missedLoaded`.
+    case missed(MissedQuery)
+    /// The threads that a user follows. Answered by `.followedLoaded`.
+    case followed(UserID)
+    /// The place of a thread that a session opens. Answered by `.threadFound`.
+    case thread(MessageID, UserID)
     /// An operation of a live session.
     case operation(Operation, UserID)
     /// An operation over HTTP, whose caller is not known yet; a refusal is told only to those who may call.
@@ -117,15 +123,29 @@ package enum TokenVerdict: Sendable {
   case unavailable
 }
 
+/// What a session's `connect` asks of the store (L4).
+package struct SessionWish: Sendable {
+  /// The position to resume from, when its epoch is ours.
+  package var resume: Seq?
+  package var replies: ReplyChoice
+  package var openThreads: [MessageID]
+}
+
 /// A session as loaded beside the log.
 package struct LoadedSession: Sendable {
   package var id: SessionID
   package var snapshot: SessionSnapshot
+  /// What became of the wish to resume; nil without one.
+  package var verdict: ResumeVerdict?
   package var tokenHash: [UInt8]
   package var tokenExpiresAt: UnixSeconds
-  package init(id: SessionID, snapshot: SessionSnapshot, tokenHash: [UInt8], tokenExpiresAt: UnixSeconds) {
+  package init(
+    id: SessionID, snapshot: SessionSnapshot, verdict: ResumeVerdict?, tokenHash: [UInt8],
+    tokenExpiresAt: UnixSeconds
+  ) {
     self.id = id
     self.snapshot = snapshot
+    self.verdict = verdict
     self.tokenHash = tokenHash
     self.tokenExpiresAt = tokenExpiresAt
   }
@@ -155,6 +175,33 @@ package final class CommittedBatch: Sendable {
   }
 }
 
+/// A page of a replay, encoded: whole frame texts.
+package struct MissedTexts: Sendable {
+  package var events: [(seq: Seq, text: [UInt8])]
+  package var through: Seq
+  package var hasMore: Bool
+  package var unsent: Set<MessageID>
+  package var hints: [(root: MessageID, text: [UInt8])]
+}
+
+/// An ephemeral event (R9), for the sessions of a conversation's other people on every shard. Shared, never changed.
+package final class EphemeralEvent: Sendable {
+  package let conversation: Conversation
+  package let sender: UserID
+  package let text: [UInt8]
+  package init(conversation: Conversation, sender: UserID, text: [UInt8]) {
+    self.conversation = conversation
+    self.sender = sender
+    self.text = text
+  }
+}
+
+/// A device whose session is replaced when it connects again (4204).
+package struct DeviceKey: Hashable, Sendable {
+  package var user: UserID
+  package var device: String
+}
+
 /// Bytes published on `/pub`, for the other shards' `/sub`.
 package final class PublishedMessage: Sendable {
   package let bytes: [UInt8]
@@ -171,6 +218,13 @@ package enum ShardMail: Sendable {
   case reply(ReplyAddress, Reply)
   case upgradeChecked(ReplyAddress, TokenVerdict)
   case sessionLoaded(ReplyAddress, Result<LoadedSession, TokenRefusal>)
+  /// Nil when the store did not answer.
+  case missedLoaded(ReplyAddress, MissedTexts?)
+  case followedLoaded(ReplyAddress, Result<SessionSnapshot, Refusal>)
+  case threadFound(ReplyAddress, Result<ThreadPlace, Refusal>)
+  case ephemeral(EphemeralEvent)
+  /// A session of the device opened elsewhere as the node's `ordinal`-th: older ones end.
+  case deviceOpened(DeviceKey, ordinal: UInt64)
   case published(PublishedMessage)
   /// Close every session with 4000 and refuse new ones (S7).
   case drain(seconds: Int)

@@ -17,7 +17,8 @@ extension Operation {
     case .membersAdd(let guid, let members): .addMembers(guid, members)
     case .membersKick(let guid, let uid): .kickMember(guid, uid)
     case .adminUsersCreate(let user): .createUser(user)
-    case .connect, .ping, .messageGet, .messagesList, .usersGet, .groupsGet, .membersList, .adminTokensMint,
+    case .connect, .ping, .sessionUpdate, .threadOpen, .threadClose, .typing, .messageGet, .messagesList, .usersGet,
+      .groupsGet, .membersList, .adminTokensMint,
       .adminTokensRevoke:
       nil
     }

@@ -23,6 +23,8 @@ struct Outlets: ~Copyable {
     var isOpen = false
     var isDirty = false
     var isBlocked = false
+    /// A replay comes first: a broadcast passes by, and is held beside the queue.
+    var isHeld = false
     /// Nothing more is accepted; the connection ends when the queue is empty.
     var isClosing = false
     /// The deflate window agreed for what we send: 8–15, or 0 without deflate.
@@ -37,6 +39,10 @@ struct Outlets: ~Copyable {
   private var dirty: [UInt32] = []
   /// Sessions whose queue would have crossed its limit in this turn (R7); the shard closes them.
   private(set) var overflowed: [Handle] = []
+  /// Slots that the last broadcast passed by.
+  private var held: [UInt32] = []
+  /// Ephemeral frames that found a queue too full (R7).
+  private(set) var shedCount = 0
   /// Bytes waiting in all queues.
   private(set) var queuedBytes = 0
 
@@ -166,7 +172,7 @@ struct Outlets: ~Copyable {
   /// The cost of a recipient is this loop's body: 4 bytes in a queue, no allocation while the queue is short, no ARC.
   mutating func broadcast(
     _ set: inout FrameSet, to slots: UnsafeBufferPointer<UInt32>, except excluded: UInt32?, limitBytes: Int,
-    twin: (UInt8, inout FramePool) -> FrameID
+    isEphemeral: Bool = false, twin: (UInt8, inout FramePool) -> FrameID
   ) -> Int {
     var delivered = 0
     var deliveredBytes = 0
@@ -174,6 +180,10 @@ struct Outlets: ~Copyable {
     for slot in slots where slot != skip {
       let outlet = outlets + Int(slot)
       if outlet.pointee.isClosing || !outlet.pointee.isOpen { continue }
+      if outlet.pointee.isHeld {
+        held.append(slot)
+        continue
+      }
       var frame = set.plain
       var bytes = set.plainBytes
       let bits = Int(outlet.pointee.windowBits)
@@ -183,7 +193,11 @@ struct Outlets: ~Copyable {
         bytes = pool.byteCount(of: frame)
       }
       if outlet.pointee.queue.byteCount >= limitBytes {
-        overflowed.append(Handle(index: slot, generation: outlet.pointee.generation))
+        if isEphemeral {
+          shedCount &+= 1
+        } else {
+          overflowed.append(Handle(index: slot, generation: outlet.pointee.generation))
+        }
         continue
       }
       if frame == set.plain { set.plainRecipients &+= 1 } else { set.twinRecipients[bits] &+= 1 }
@@ -224,6 +238,22 @@ struct Outlets: ~Copyable {
       if twin != .none, twin != set.plain { pool.release(twin) }
     }
     pool.release(set.plain)
+  }
+
+  /// Whether broadcasts pass by and are reported by `takeHeld` instead.
+  mutating func setHeld(_ isHeld: Bool, for handle: Handle) {
+    if isOpen(handle) { outlets[Int(handle.index)].isHeld = isHeld }
+  }
+
+  mutating func takeHeld() -> [UInt32] {
+    if held.isEmpty { return [] }
+    defer { held.removeAll(keepingCapacity: true) }
+    return held
+  }
+
+  mutating func takeShedCount() -> Int {
+    defer { shedCount = 0 }
+    return shedCount
   }
 
   mutating func takeOverflowed() -> [Handle] {

@@ -12,6 +12,8 @@ package final class ReadWorker: Sendable {
   private let shards: [Mailbox<ShardMail>]
   private let committer: Mailbox<WriteRequest>
   private let counters: GatewayCounters
+  private let window: ResumeWindow
+  private let replayPageBytes: Int
 
   package init(
     shards: [Mailbox<ShardMail>], committer: Mailbox<WriteRequest>, counters: GatewayCounters,
@@ -20,6 +22,8 @@ package final class ReadWorker: Sendable {
     self.shards = shards
     self.committer = committer
     self.counters = counters
+    window = ResumeWindow(seconds: Int64(settings.limits.resumeSeconds), events: settings.limits.resumeEvents)
+    replayPageBytes = settings.replayPageBytes
     requests = Mailbox(limit: settings.readerQueue, wakeup: Wakeup())
   }
 
@@ -45,8 +49,14 @@ package final class ReadWorker: Sendable {
     switch request.question {
     case .upgrade(let hash):
       post(.upgradeChecked(address, verdict(hash, reader)), to: address)
-    case .session(let hash):
-      post(.sessionLoaded(address, session(hash, reader)), to: address)
+    case .session(let hash, let wish):
+      post(.sessionLoaded(address, session(hash, wish, reader)), to: address)
+    case .missed(let query):
+      post(.missedLoaded(address, missed(query, reader)), to: address)
+    case .followed(let uid):
+      post(.followedLoaded(address, followed(uid, reader)), to: address)
+    case .thread(let root, let uid):
+      post(.threadFound(address, thread(root, uid, reader)), to: address)
     case .operation(let operation, let uid):
       answer(address, read(operation, .user(uid), reader))
     case .request(let definition, let operation, let credentials):
@@ -74,13 +84,22 @@ package final class ReadWorker: Sendable {
     }
   }
 
-  private func session(_ hash: [UInt8], _ reader: any StoreReader) -> Result<LoadedSession, TokenRefusal> {
+  private func session(
+    _ hash: [UInt8], _ wish: SessionWish, _ reader: any StoreReader
+  ) -> Result<LoadedSession, TokenRefusal> {
     do throws(StoreFailure) {
       // The snapshot comes first: a token revoked between the two reads is then still seen as revoked.
       guard let named = try reader.tokenHolder(hash: hash, now: UnixSeconds(Clock.unixSeconds())) else {
         return .failure(TokenRefusal(.unknown))
       }
-      guard let snapshot = try reader.session(named.user.uid) else { return .failure(TokenRefusal(.unknown)) }
+      let snapshot = try reader.session(
+        named.user.uid, openThreads: wish.openThreads, withFollowed: wish.replies == .subscribed)
+      guard let snapshot else { return .failure(TokenRefusal(.unknown)) }
+      var verdict: ResumeVerdict?
+      if let position = wish.resume {
+        verdict = try reader.resumption(
+          of: named.user.uid, after: position, window: window, now: UnixSeconds(Clock.unixSeconds()))
+      }
       guard let holder = try reader.tokenHolder(hash: hash, now: UnixSeconds(Clock.unixSeconds())) else {
         return .failure(TokenRefusal(.unknown))
       }
@@ -91,10 +110,60 @@ package final class ReadWorker: Sendable {
       }
       let id = SessionID(RandomID.make())
       return .success(
-        LoadedSession(id: id, snapshot: snapshot, tokenHash: hash, tokenExpiresAt: holder.expiresAt))
+        LoadedSession(
+          id: id, snapshot: snapshot, verdict: verdict, tokenHash: hash, tokenExpiresAt: holder.expiresAt))
     } catch {
       counters.log.error("read_failed", ["reason": .text(error.message)])
       return .failure(TokenRefusal(.unavailable))
+    }
+  }
+
+  /// A page of a replay, cut at the first event that would make it too long. Nil when the store does not answer.
+  private func missed(_ query: MissedQuery, _ reader: any StoreReader) -> MissedTexts? {
+    do throws(StoreFailure) {
+      guard let page = try reader.missed(query) else { return nil }
+      var texts = MissedTexts(
+        events: [], through: page.through, hasMore: page.hasMore, unsent: page.unsent,
+        hints: page.hints.map { ($0.root, EventEncoder.threadUpdated($0)) })
+      var bytes = 0
+      for event in page.events {
+        guard let text = EventEncoder.encode(event) else { continue }
+        if bytes > 0, bytes + text.count > replayPageBytes {
+          texts.through = Seq(event.seq.value - 1)
+          texts.hasMore = true
+          texts.hints = []
+          break
+        }
+        bytes += text.count
+        texts.events.append((event.seq, text))
+      }
+      return texts
+    } catch {
+      counters.log.error("read_failed", ["reason": .text(error.message)])
+      return nil
+    }
+  }
+
+  private func followed(_ uid: UserID, _ reader: any StoreReader) -> Result<SessionSnapshot, Refusal> {
+    do throws(StoreFailure) {
+      guard let snapshot = try reader.session(uid, openThreads: [], withFollowed: true) else {
+        return .failure(Refusal(.notLoggedIn))
+      }
+      return .success(snapshot)
+    } catch {
+      counters.log.error("read_failed", ["reason": .text(error.message)])
+      return .failure(Refusal(.storeUnavailable))
+    }
+  }
+
+  private func thread(
+    _ root: MessageID, _ uid: UserID, _ reader: any StoreReader
+  ) -> Result<ThreadPlace, Refusal> {
+    do throws(StoreFailure) {
+      return try reader.thread(root, actor: .user(uid))
+    } catch {
+      counters.log.error("read_failed", ["reason": .text(error.message)])
+      return .failure(Refusal(.storeUnavailable))
     }
   }
 

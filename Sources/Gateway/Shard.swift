@@ -56,7 +56,7 @@ package final class Shard: LoopHandler {
 
   private var moment: Moment { Moment(instant: loop.now, unix: UnixSeconds(Clock.unixSeconds())) }
 
-  package func admits(_ peer: PeerAddress) -> Bool { core.connectionCount < core.settings.connectionsPerShard }
+  package func admits(_ peer: PeerAddress) -> Bool { core.hasRoom }
 
   package func opened(_ connection: Handle, listener: Int, peer: PeerAddress) {
     core.opened(connection, isEncrypted: isEncrypted[listener], at: moment)
@@ -92,6 +92,8 @@ package final class Shard: LoopHandler {
     postRequests()
     carryOutIntents()
     flush()
+    // A replay goes on when its last page has left.
+    if !core.replaying.isEmpty { postRequests() }
     carryOutIntents()
   }
 
@@ -114,14 +116,14 @@ package final class Shard: LoopHandler {
       let writes = core.takeWrites()
       if surroundings.committer.post(contentsOf: writes) == .full { core.refuseOverloaded(writes) }
     }
-    if !core.reads.isEmpty {
-      let reads = core.takeReads()
+    let reads = core.takeReads()
+    if !reads.isEmpty {
       if surroundings.reader.post(contentsOf: reads) == .full { core.refuseOverloaded(reads) }
     }
     if !core.publications.isEmpty {
-      for message in core.takePublications() {
-        // A benchmark endpoint: a peer that cannot take more misses the message, as a slow reader would.
-        for peer in surroundings.peers { peer.post(.published(message)) }
+      for mail in core.takePublications() {
+        // Ephemeral events and the benchmark endpoint: a shard that cannot take more misses them, as a slow reader would.
+        for peer in surroundings.peers { peer.post(mail) }
       }
     }
   }

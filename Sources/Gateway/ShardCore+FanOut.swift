@@ -22,31 +22,57 @@ extension ShardCore {
     var excluded: UInt32?
     if let session = delivery.excluded, session.shard == index, outlets.isOpen(session.connection) {
       excluded = session.connection.index
+      connection(session.connection)?.replay?.note(own: event.seq)
+    }
+    recent.record(event)
+    switch event.body {
+    case .groupMember(let change): if change.action.isMemberAfter == true { join(change) }
+    case .threadSubscription(let change): follow(change)
+    case .tokensRevoked(let user, let hash): revoke(user, hash)
+    case .message: break
+    }
+    broadcast(delivery.text, to: recipients(of: event), except: excluded)
+    for slot in outlets.takeHeld() {
+      connection(outlets.handle(ofSlot: slot))?.replay?.hold(
+        event.seq, delivery.text, limitBytes: settings.replayPageBytes)
     }
     switch event.body {
-    case .groupMember(let change):
-      recent.record(event)
-      if change.action.isMemberAfter == true { join(change) }
-    case .tokensRevoked(let user, let hash):
-      recent.record(event)
-      revoke(user, hash)
-    case .message, .threadSubscription: break
+    case .message(let message): if let thread = event.thread { hint(of: message, thread, origin: excluded) }
+    case .groupMember(let change) where change.action.isMemberAfter == false:
+      for slot in routes.sessions(of: change.user.uid) { routes.leave(slot: slot, group: change.group.guid) }
+    default: break
+    }
+  }
+
+  /// R1, R2.
+  private func recipients(of event: Event) -> [UInt32] {
+    if case .message(let message) = event.body, let thread = event.thread {
+      return recipients(of: message, in: thread)
     }
     switch event.audience {
-    case .nobody: break
-    case .user(let user): broadcast(delivery.text, to: routes.sessions(of: user), except: excluded)
-    case .group(let group): broadcast(delivery.text, to: routes.sessions(of: group), except: excluded)
-    case .oneOnOne(let a, let b):
-      var slots = routes.sessions(of: a)
-      if a != b { slots += routes.sessions(of: b) }
-      broadcast(delivery.text, to: slots, except: excluded)
+    case .nobody: return []
+    case .user(let user): return routes.sessions(of: user)
+    case .group(let group): return everySession(of: group)
+    case .oneOnOne(let a, let b): return participants(a, b)
     case .groupAndUser(let group, let user):
-      var slots = routes.sessions(of: group)
-      slots += routes.sessions(of: user).filter { !routes.isMember(slot: $0, of: group) }
-      broadcast(delivery.text, to: slots, except: excluded)
+      return everySession(of: group) + routes.sessions(of: user).filter { !routes.isMember(slot: $0, of: group) }
     }
-    if case .groupMember(let change) = event.body, change.action.isMemberAfter == false {
-      for slot in routes.sessions(of: change.user.uid) { routes.leave(slot: slot, group: change.group.guid) }
+  }
+
+  private func everySession(of group: GroupID) -> [UInt32] {
+    let selective = routes.selectiveSessions(of: group)
+    return selective.isEmpty
+      ? routes.everyReplySessions(of: group) : routes.everyReplySessions(of: group) + selective
+  }
+
+  /// Keeps the seats of sessions that want the replies of threads that their user follows.
+  private mutating func follow(_ change: SubscriptionChange) {
+    for slot in routes.sessions(of: change.user) where routes.choice(of: slot) == .subscribed {
+      if change.isSubscribed {
+        routes.follow(slot: slot, ThreadPlace(root: change.root, conversation: change.conversation))
+      } else {
+        routes.unfollow(slot: slot, root: change.root)
+      }
     }
   }
 
@@ -65,22 +91,34 @@ extension ShardCore {
   }
 
   /// One frame for all: encoded by the committer, framed here once, deflated at most once per window size.
-  private mutating func broadcast(_ text: [UInt8], to slots: [UInt32], except excluded: UInt32?) {
+  mutating func broadcast(_ text: [UInt8], to slots: [UInt32], except excluded: UInt32?) {
     guard !slots.isEmpty else { return }
     text.withUnsafeBytes { bytes in
-      fanOut(.text, bytes, to: slots, except: excluded, limitBytes: settings.outboundBytes)
+      fanOut(.text, bytes, to: slots, except: excluded, limitBytes: sessionLimitBytes)
     }
+  }
+
+  /// As above for what may be left out: a session whose queue is half full does not get it (R7).
+  mutating func broadcastEphemeral(_ text: [UInt8], to slots: [UInt32]) {
+    guard !slots.isEmpty else { return }
+    text.withUnsafeBytes { bytes in
+      fanOut(.text, bytes, to: slots, except: nil, limitBytes: sessionLimitBytes / 2, isEphemeral: true)
+    }
+    _ = outlets.takeHeld()
+    counters.shedEvents.add(UInt64(outlets.takeShedCount()))
   }
 
   private mutating func fanOut(
     _ kind: MessageKind, _ payload: UnsafeRawBufferPointer, to slots: [UInt32], except excluded: UInt32?,
-    limitBytes: Int
+    limitBytes: Int, isEphemeral: Bool = false
   ) {
     let compressor = self.compressor
     let plain = compressor.messageFrame(kind, payload, windowBits: 0, in: &outlets)
     var set = FrameSet(plain: plain, plainBytes: outlets.byteCount(of: plain))
     let delivered = slots.withUnsafeBufferPointer { slots in
-      outlets.broadcast(&set, to: slots, except: excluded, limitBytes: limitBytes) { bits, pool in
+      outlets.broadcast(
+        &set, to: slots, except: excluded, limitBytes: limitBytes, isEphemeral: isEphemeral
+      ) { bits, pool in
         compressor.deflatedFrame(kind, payload, windowBits: bits, in: &pool)
       }
     }
@@ -92,7 +130,9 @@ extension ShardCore {
 
   mutating func publish(_ kind: MessageKind, _ payload: UnsafeRawBufferPointer) {
     fanOut(kind, payload, to: echoSubscribers, except: nil, limitBytes: settings.echoOutboundBytes)
-    if counters.hasOtherShards { publications.append(PublishedMessage(bytes: Array(payload), isText: kind == .text)) }
+    if counters.hasOtherShards {
+      publications.append(.published(PublishedMessage(bytes: Array(payload), isText: kind == .text)))
+    }
   }
 
   /// What was published on another shard.

@@ -57,10 +57,17 @@ extension ShardCore {
   /// Takes a session out of routing: from here on nothing is queued for it (R8).
   mutating func leave(_ connection: ClientConnection) {
     if connection.phase == .subscriber { echoSubscribers.removeAll { $0 == connection.handle.index } }
+    leaveRoutes(connection)
+  }
+
+  mutating func leaveRoutes(_ connection: ClientConnection) {
     guard let session = connection.session else { return }
-    routes.leave(slot: connection.handle.index, user: session.uid)
+    let slot = connection.handle.index
+    routes.leave(slot: slot, user: session.uid)
+    if let device = session.device, slotOfDevice[device] == slot { slotOfDevice[device] = nil }
     counters.sessions.add(-1)
     connection.session = nil
+    connection.replay = nil
   }
 
   mutating func overflowed(_ connection: ClientConnection) {
@@ -125,12 +132,12 @@ extension ShardCore {
   // MARK: Frames out
 
   /// One text message to one connection, deflated when that was agreed and pays.
-  mutating func sendText(_ text: [UInt8], to connection: ClientConnection) {
+  mutating func sendText(_ text: [UInt8], to connection: ClientConnection, limitBytes: Int? = nil) {
     let bits = outlets.windowBits(connection.handle)
     let frame = text.withUnsafeBytes { bytes in
       compressor.messageFrame(.text, bytes, windowBits: bits, in: &outlets)
     }
-    outlets.send(frame, to: connection.handle, limitBytes: queueLimitBytes(connection))
+    outlets.send(frame, to: connection.handle, limitBytes: limitBytes ?? queueLimitBytes(connection))
   }
 
   private mutating func echo(_ connection: ClientConnection, _ kind: MessageKind, _ payload: UnsafeRawBufferPointer) {
@@ -165,7 +172,8 @@ extension ShardCore {
     connection.unansweredPings += 1
     let ping = compressor.controlFrame(.ping, UnsafeRawBufferPointer(start: nil, count: 0), in: &outlets)
     outlets.send(ping, to: connection.handle, limitBytes: settings.outboundBytes)
-    sendText(EventEncoder.heartbeat(position), to: connection)
+    // During a replay everything up to its own position has been sent, and no more.
+    sendText(EventEncoder.heartbeat(connection.replay?.after ?? position), to: connection)
     scheduleHeartbeat(connection, after: interval)
   }
 

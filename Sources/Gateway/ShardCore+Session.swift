@@ -35,9 +35,13 @@ extension ShardCore {
   }
 
   private mutating func askForSession(_ connection: ClientConnection, tokenHash: [UInt8], id: RequestID) {
+    let resume = connection.connect?.resume
+    let wish = SessionWish(
+      resume: resume?.epoch == epoch ? resume?.seq : nil, replies: connection.connect?.replies ?? .all,
+      openThreads: connection.connect?.openThreads ?? [])
     reads.append(
       ReadRequest(
-        .session(tokenHash: tokenHash),
+        .session(tokenHash: tokenHash, wish),
         replyTo: ReplyAddress(shard: index, connection: connection.handle, form: .socket(id))))
   }
 
@@ -57,7 +61,7 @@ extension ShardCore {
         return refuseSession(connection, .unauthenticated, "the tokens are of two users")
       }
       if loaded.snapshot.head > position {
-        ahead.append((address, loaded))
+        ahead.append((loaded.snapshot.head, .sessionLoaded(address, result)))
       } else {
         open(connection, loaded)
       }
@@ -82,17 +86,13 @@ extension ShardCore {
     }
   }
 
-  /// The sessions that waited for the shard to reach their position.
+  /// What waited for the shard to reach its position.
   mutating func openThoseReached() {
     guard !ahead.isEmpty else { return }
     let waiting = ahead
     ahead.removeAll(keepingCapacity: true)
-    for entry in waiting {
-      if entry.loaded.snapshot.head > position {
-        ahead.append(entry)
-      } else if let connection = connection(entry.address.connection), connection.phase == .opening {
-        open(connection, entry.loaded)
-      }
+    for (head, mail) in waiting {
+      if head > position { ahead.append((head, mail)) } else { self.mail(mail, at: moment) }
     }
   }
 
@@ -101,37 +101,70 @@ extension ShardCore {
     guard let id = connection.connectID, let connect = connection.connect else { return }
     let user = loaded.snapshot.user
     let since = loaded.snapshot.head
-    guard let groups = recent.groups(loaded.snapshot.groups, of: user.uid, since: since) else {
+    let loadedStanding = RecentChanges.Standing(
+      groups: Set(loaded.snapshot.groups), followed: Set(loaded.snapshot.followed))
+    guard let standing = recent.bringUp(loadedStanding, of: user.uid, since: since) else {
       return askForSession(connection, tokenHash: loaded.tokenHash, id: id)
     }
     guard !recent.isRevoked(loaded.tokenHash, of: user.uid, since: since) else {
       return refused(connection, id, .revoked)
     }
+    let device = connect.device.map { DeviceKey(user: user.uid, device: $0.id) }
     connection.session = Session(
-      id: loaded.id, uid: user.uid, tokenHash: loaded.tokenHash, tokenExpiresAt: loaded.tokenExpiresAt)
+      id: loaded.id, uid: user.uid, tokenHash: loaded.tokenHash, tokenExpiresAt: loaded.tokenExpiresAt,
+      device: device, ordinal: counters.ordinals.next(), isForeground: connect.isForeground)
     connection.phase = .live
     connection.connect = nil
     connection.connectID = nil
     connection.upgradeTokenHash = nil
-    routes.enter(slot: connection.handle.index, user: user.uid, groups: groups)
+    let slot = connection.handle.index
+    routes.enter(slot: slot, user: user.uid, groups: standing.groups, choice: connect.replies)
+    if connect.replies == .subscribed { for place in standing.followed { routes.follow(slot: slot, place) } }
+    for place in loaded.snapshot.opened { routes.open(slot: slot, place) }
     counters.sessions.add(1)
+    if let device { opened(device, connection) }
+    let resumption = resumption(connect.resume, loaded.verdict)
+    let from = resumption == .resumed ? connect.resume?.seq ?? position : position
     let hello = Hello(
-      sessionID: loaded.id.text, user: user, epoch: epoch, seq: position, resumption: resumption(connect.resume),
+      sessionID: loaded.id.text, user: user, epoch: epoch, seq: from, resumption: resumption,
       heartbeatSeconds: settings.heartbeatSeconds, serverTime: moment.unix, limits: settings.limits,
       version: GatewayVersion.text)
     sendText(ReplyEncoder.success(id, .hello(hello)), to: connection)
+    counters.resumptions(resumption).increment()
+    if resumption == .resumed, from < position || connect.replies != .all { beginReplay(connection, after: from) }
     startHeartbeat(connection)
     let waiting = connection.waitingOperations
     connection.waitingOperations = []
     for request in waiting where connection.phase == .live { perform(connection, request) }
   }
 
-  /// R6: nothing is replayed yet, so only a client that missed nothing resumes; every other one is told to start over.
-  private func resumption(_ resume: ConnectRequest.Position?) -> Hello.Resumption {
+  /// R6, R11: a position of this store, within the window, or an explicit reset.
+  private func resumption(_ resume: ConnectRequest.Position?, _ verdict: ResumeVerdict?) -> Hello.Resumption {
     guard let resume else { return .fresh }
-    if resume.epoch != epoch { return .reset(.epochChanged) }
-    if resume.seq > position { return .reset(.badPosition) }
-    return resume.seq == position ? .resumed : .reset(.windowExpired)
+    guard resume.epoch == epoch, let verdict else { return .reset(.epochChanged) }
+    switch verdict {
+    case .possible: return .resumed
+    case .badPosition: return .reset(.badPosition)
+    case .windowExpired: return .reset(.windowExpired)
+    case .tooMany: return .reset(.tooMany)
+    }
+  }
+
+  // MARK: Devices (4204)
+
+  /// The same device's older session ends, on whichever shard it is.
+  private mutating func opened(_ device: DeviceKey, _ connection: ClientConnection) {
+    guard let session = connection.session else { return }
+    deviceOpened(device, ordinal: session.ordinal)
+    slotOfDevice[device] = connection.handle.index
+    if counters.hasOtherShards { publications.append(.deviceOpened(device, ordinal: session.ordinal)) }
+  }
+
+  mutating func deviceOpened(_ device: DeviceKey, ordinal: UInt64) {
+    guard let slot = slotOfDevice[device], let connection = connection(outlets.handle(ofSlot: slot)),
+      let session = connection.session, session.ordinal < ordinal
+    else { return }
+    close(connection, code: .sessionReplaced, reason: "the device connected again")
   }
 
   // MARK: Operations
@@ -147,18 +180,28 @@ extension ShardCore {
     case .ping: return sendText(ReplyEncoder.success(id, .done), to: connection)
     case .connect:
       return reply(connection, id: id, Refusal(.badRequest, "This session is connected already."))
+    case .sessionUpdate(let replies, let isForeground):
+      return updateSession(connection, id, replies, isForeground: isForeground)
+    case .threadOpen(let root): return openThread(connection, id, root)
+    case .threadClose(let root): return closeThread(connection, id, root)
+    case .typing(let notice): return typing(connection, id, notice)
     default: break
     }
-    connection.requestsInFlight += 1
-    // What more the client sends waits in its own socket until half of these are answered.
-    if connection.requestsInFlight >= settings.requestsInFlight { pauseReading(connection) }
-    counters.operations.increment()
-    let replyTo = ReplyAddress(shard: index, connection: connection.handle, form: .socket(id))
+    let replyTo = beginRequest(connection, id)
     if let change = operation.change(by: .user(session.uid)) {
       writes.append(WriteRequest(mutation: Mutation(actor: .user(session.uid), change: change), replyTo: replyTo))
     } else {
       reads.append(ReadRequest(.operation(operation, session.uid), replyTo: replyTo))
     }
+  }
+
+  /// Counts a request that a worker answers. What more the client sends waits in its own socket until half of these
+  /// are answered.
+  mutating func beginRequest(_ connection: ClientConnection, _ id: RequestID) -> ReplyAddress {
+    connection.requestsInFlight += 1
+    if connection.requestsInFlight >= settings.requestsInFlight { pauseReading(connection) }
+    counters.operations.increment()
+    return ReplyAddress(shard: index, connection: connection.handle, form: .socket(id))
   }
 
   /// An answer from a worker.

@@ -50,8 +50,12 @@ package struct ShardCore: ~Copyable {
   /// Everything up to here has been queued for the sessions that it concerns.
   var position: Seq
   var recent = RecentChanges()
-  /// Sessions loaded at a position that this shard has not reached yet.
-  var ahead: [(address: ReplyAddress, loaded: LoadedSession)] = []
+  /// What a reader found at a position that this shard has not reached yet.
+  var ahead: [(head: Seq, mail: ShardMail)] = []
+  var hints = ThreadHints()
+  /// Sessions that are being told what they missed.
+  var replaying: [Handle] = []
+  var slotOfDevice: [DeviceKey: UInt32] = [:]
   var isDraining = false
   /// Over how long the sessions that a drain sends away are to come back.
   var drainMilliseconds = 1
@@ -60,7 +64,8 @@ package struct ShardCore: ~Copyable {
   var intents: [ConnectionIntent] = []
   var writes: [WriteRequest] = []
   var reads: [ReadRequest] = []
-  var publications: [PublishedMessage] = []
+  /// For every other shard.
+  var publications: [ShardMail] = []
 
   package init(
     index: Int, settings: GatewaySettings, epoch: String, position: Seq, counters: GatewayCounters,
@@ -121,10 +126,7 @@ package struct ShardCore: ~Copyable {
   package mutating func closed(_ handle: Handle, at moment: Moment) {
     self.moment = moment
     guard let connection = connection(handle) else { return }
-    if let session = connection.session {
-      routes.leave(slot: handle.index, user: session.uid)
-      counters.sessions.add(-1)
-    }
+    leaveRoutes(connection)
     if connection.phase == .subscriber { echoSubscribers.removeAll { $0 == handle.index } }
     if let timer = connection.timer { timers.cancel(timer) }
     outlets.close(handle)
@@ -140,6 +142,11 @@ package struct ShardCore: ~Copyable {
     case .reply(let address, let reply): answer(address, reply)
     case .upgradeChecked(let address, let verdict): upgradeChecked(address, verdict)
     case .sessionLoaded(let address, let result): sessionLoaded(address, result)
+    case .missedLoaded(let address, let page): missedLoaded(address, page)
+    case .followedLoaded(let address, let result): followedLoaded(address, result)
+    case .threadFound(let address, let result): threadFound(address, result)
+    case .ephemeral(let event): fanOut(event)
+    case .deviceOpened(let device, let ordinal): deviceOpened(device, ordinal: ordinal)
     case .published(let message): fanOut(message)
     case .drain(let seconds): drain(seconds: seconds)
     }
@@ -147,6 +154,7 @@ package struct ShardCore: ~Copyable {
 
   package mutating func deadline(at moment: Moment) {
     self.moment = moment
+    sweepDueHints()
     var due: [UInt64] = []
     timers.advance(to: moment.instant) { due.append($0) }
     for bits in due {
@@ -156,7 +164,7 @@ package struct ShardCore: ~Copyable {
     }
   }
 
-  package func nextDeadline() -> Instant { timers.nextDeadline() }
+  package func nextDeadline() -> Instant { min(timers.nextDeadline(), hints.nextDeadline) }
 
   // MARK: Shared by the phases
 
@@ -220,8 +228,18 @@ package struct ShardCore: ~Copyable {
   func queueLimitBytes(_ connection: ClientConnection) -> Int {
     switch connection.phase {
     case .echo, .subscriber, .publisher: settings.echoOutboundBytes
-    default: settings.outboundBytes
+    default: sessionLimitBytes
     }
+  }
+
+  /// What one session may have waiting; less when all together have much (R7).
+  var sessionLimitBytes: Int {
+    outlets.queuedBytes > settings.outboundTotalBytes / 2 ? settings.outboundBytes / 8 : settings.outboundBytes
+  }
+
+  /// Whether another connection may be accepted.
+  var hasRoom: Bool {
+    connectionCount < settings.connectionsPerShard && outlets.queuedBytes < settings.outboundTotalBytes
   }
 
   private mutating func timeout(_ connection: ClientConnection) {
@@ -259,11 +277,12 @@ package struct ShardCore: ~Copyable {
   }
 
   mutating func takeReads() -> [ReadRequest] {
+    pumpReplays()
     defer { reads.removeAll(keepingCapacity: true) }
     return reads
   }
 
-  mutating func takePublications() -> [PublishedMessage] {
+  mutating func takePublications() -> [ShardMail] {
     defer { publications.removeAll(keepingCapacity: true) }
     return publications
   }
@@ -279,6 +298,9 @@ package struct ShardCore: ~Copyable {
       switch request.question {
       case .upgrade: upgradeChecked(request.replyTo, .unavailable)
       case .session: sessionLoaded(request.replyTo, .failure(TokenRefusal(.unavailable)))
+      case .missed: missedLoaded(request.replyTo, nil)
+      case .followed: followedLoaded(request.replyTo, .failure(Refusal(.overloaded)))
+      case .thread: threadFound(request.replyTo, .failure(Refusal(.overloaded)))
       case .operation, .request, .metrics: answer(request.replyTo, Reply.overloaded(for: request.replyTo.form))
       }
     }

@@ -138,12 +138,90 @@ package struct TokenHolder: Sendable {
 package struct SessionSnapshot: Sendable {
   package var user: User
   package var groups: [GroupID]
+  /// Threads that the user follows by a stored word, when they were asked for (R2).
+  package var followed: [ThreadPlace]
+  /// Those of the threads asked for that the user can see.
+  package var opened: [ThreadPlace]
   /// The log's head at which this was read.
   package var head: Seq
-  package init(user: User, groups: [GroupID], head: Seq) {
+  package init(
+    user: User, groups: [GroupID], followed: [ThreadPlace] = [], opened: [ThreadPlace] = [], head: Seq
+  ) {
     self.user = user
     self.groups = groups
+    self.followed = followed
+    self.opened = opened
     self.head = head
+  }
+}
+
+/// How far back a session may come from (R6).
+package struct ResumeWindow: Hashable, Sendable {
+  package var seconds: Int64
+  package var events: Int
+  package init(seconds: Int64 = 24 * 3600, events: Int = 10_000) {
+    self.seconds = seconds
+    self.events = events
+  }
+}
+
+/// Whether everything since a position can be replayed (R6).
+package enum ResumeVerdict: Hashable, Sendable {
+  case possible
+  /// The store has not come so far.
+  case badPosition
+  /// What was missed began longer ago than the window.
+  case windowExpired
+  case tooMany
+}
+
+/// A session's question for what it missed (R6), as of now: its choice of replies and its user's rights.
+package struct MissedQuery: Sendable {
+  package var uid: UserID
+  /// The last seq that the session has.
+  package var after: Seq
+  package var replies: ReplyChoice
+  package var openThreads: Set<MessageID>
+  /// Events of one page at most.
+  package var limit: Int
+  /// Threads whose replies earlier pages left out (R3).
+  package var unsent: Set<MessageID>
+  /// The first page also looks for replies left out up to two seconds before `after`, whose hints may have been lost.
+  package var isFirst: Bool
+  package init(
+    uid: UserID, after: Seq, replies: ReplyChoice = .all, openThreads: Set<MessageID> = [], limit: Int,
+    unsent: Set<MessageID> = [], isFirst: Bool = true
+  ) {
+    self.uid = uid
+    self.after = after
+    self.replies = replies
+    self.openThreads = openThreads
+    self.limit = limit
+    self.unsent = unsent
+    self.isFirst = isFirst
+  }
+}
+
+/// A piece of what a session missed.
+package struct MissedPage: Sendable {
+  /// In seq order; a message as it is stored now.
+  package var events: [Event]
+  /// Everything up to here that concerns the session is in this page and those before it.
+  package var through: Seq
+  /// More follows after `through`.
+  package var hasMore: Bool
+  /// Threads whose replies the session's choice left out so far.
+  package var unsent: Set<MessageID>
+  /// Their state, on the last page (R3).
+  package var hints: [ThreadProgress]
+  package init(
+    events: [Event], through: Seq, hasMore: Bool, unsent: Set<MessageID> = [], hints: [ThreadProgress] = []
+  ) {
+    self.events = events
+    self.through = through
+    self.hasMore = hasMore
+    self.unsent = unsent
+    self.hints = hints
   }
 }
 
@@ -156,7 +234,15 @@ package protocol StoreReader: AnyObject {
   func keyScope(hash: [UInt8]) throws(StoreFailure) -> KeyScope?
   /// Nil when there is no such user or the user is deactivated.
   func user(_ uid: UserID) throws(StoreFailure) -> User?
-  func session(_ uid: UserID) throws(StoreFailure) -> SessionSnapshot?
+  /// Nil when there is no such user. `openThreads` that are no roots in the user's sight are left out.
+  func session(_ uid: UserID, openThreads: [MessageID], withFollowed: Bool) throws(StoreFailure) -> SessionSnapshot?
+  /// R6.
+  func resumption(of uid: UserID, after: Seq, window: ResumeWindow, now: UnixSeconds) throws(StoreFailure)
+    -> ResumeVerdict
+  /// R6. Nil when there is no such user.
+  func missed(_ query: MissedQuery) throws(StoreFailure) -> MissedPage?
+  /// The conversation of a thread; refusals as for listing its replies.
+  func thread(_ root: MessageID, actor: Actor) throws(StoreFailure) -> Result<ThreadPlace, Refusal>
   /// `ERR_GUID_NOT_FOUND`; a private group is not found for those outside.
   func group(_ guid: GroupID, actor: Actor) throws(StoreFailure) -> Result<Group, Refusal>
   /// Ascending by uid, after `after`; `ERR_GUID_NOT_FOUND`, `ERR_GROUP_NOT_JOINED`.

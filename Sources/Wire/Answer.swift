@@ -11,6 +11,10 @@ package enum Answer: Sendable {
   case messages(MessagePage)
   /// `{parentMessageId, threadSubscribed}`.
   case threadSubscription(root: MessageID, isSubscribed: Bool)
+  /// `{replies, foreground}` as they are now.
+  case sessionChoice(ReplyChoice, isForeground: Bool)
+  /// `{parentMessageId, open}`.
+  case openThread(MessageID, isOpen: Bool)
   case user(User)
   case group(Group)
   /// `meta {hasMore, nextUid}`; `nextUid` is the last row's, to go on after, null when there are no rows.
@@ -37,6 +41,16 @@ package enum Answer: Sendable {
       writer.beginObject()
       writer.member("parentMessageId", root.value)
       writer.member("threadSubscribed", isSubscribed)
+      writer.endObject()
+    case .sessionChoice(let replies, let isForeground):
+      writer.beginObject()
+      writer.member("replies", replies.rawValue)
+      writer.member("foreground", isForeground)
+      writer.endObject()
+    case .openThread(let root, let isOpen):
+      writer.beginObject()
+      writer.member("parentMessageId", root.value)
+      writer.member("open", isOpen)
       writer.endObject()
     case .user(let user):
       PeopleEncoder.encode(user, into: &writer)

@@ -24,6 +24,43 @@ package enum EventEncoder {
     return writer.take()
   }
 
+  /// `{"event":"thread.updated","data":{parentMessageId, replyCount, lastReplyId, lastReplyAt}}` (R3).
+  package static func threadUpdated(_ progress: ThreadProgress) -> [UInt8] {
+    var writer = JSONWriter(reservingBytes: 160)
+    writer.beginObject()
+    writer.member("event", "thread.updated")
+    writer.key("data")
+    writer.beginObject()
+    writer.member("parentMessageId", progress.root.value)
+    writer.member("replyCount", progress.replyCount)
+    writer.member("lastReplyId", progress.lastReply.value)
+    writer.member("lastReplyAt", progress.lastReplyAt)
+    writer.endObject()
+    writer.endObject()
+    return writer.take()
+  }
+
+  /// `{"event":"typing","data":{senderUid, receiverUid, receiverType, parentMessageId, typing}}` (R9);
+  /// `parentMessageId` is 0 outside threads.
+  package static func typing(_ notice: TypingNotice, by sender: UserID) -> [UInt8] {
+    var writer = JSONWriter(reservingBytes: 192)
+    writer.beginObject()
+    writer.member("event", "typing")
+    writer.key("data")
+    writer.beginObject()
+    writer.member("senderUid", sender.text)
+    writer.member("receiverUid", notice.receiver.identifier)
+    switch notice.receiver {
+    case .user: writer.member("receiverType", "user")
+    case .group: writer.member("receiverType", "group")
+    }
+    writer.member("parentMessageId", notice.thread?.value ?? 0)
+    writer.member("typing", notice.isTyping)
+    writer.endObject()
+    writer.endObject()
+    return writer.take()
+  }
+
   /// `{"event":"heartbeat","seq":N}` (L5).
   package static func heartbeat(_ seq: Seq) -> [UInt8] {
     var writer = JSONWriter(reservingBytes: 48)

@@ -17,6 +17,9 @@ package struct Limits: Hashable, Sendable {
   package var attachments = 10
   package var jsonDepth = 32
   package var openThreads = 64
+  /// How far back a session may come from (R6).
+  package var resumeSeconds = 86_400
+  package var resumeEvents = 10_000
   package var muidCharacters = 100
   /// Names of people, groups and files, types, roles.
   package var nameCharacters = 255
@@ -35,7 +38,8 @@ package struct Limits: Hashable, Sendable {
       ("frameBytes", frameBytes), ("bodyBytes", bodyBytes), ("textBytes", textBytes),
       ("metadataBytes", metadataBytes), ("customDataBytes", customDataBytes), ("tags", tags),
       ("tagCharacters", tagCharacters), ("attachments", attachments), ("jsonDepth", jsonDepth),
-      ("openThreads", openThreads), ("muidCharacters", muidCharacters), ("nameCharacters", nameCharacters),
+      ("openThreads", openThreads), ("resumeSeconds", resumeSeconds), ("resumeEvents", resumeEvents),
+      ("muidCharacters", muidCharacters), ("nameCharacters", nameCharacters),
       ("urlBytes", urlBytes), ("descriptionBytes", descriptionBytes), ("membersPerCall", membersPerCall),
       ("pageRows", pageRows),
     ]

@@ -32,11 +32,7 @@ enum MessageRequest {
   private enum MessageType: String, CaseIterable { case text, image, video, audio, file }
 
   static func decode(_ fields: borrowing Fields, _ limits: Limits) throws(Refusal) -> OutgoingMessage {
-    let receiver: Receiver
-    switch try fields.required("receiverType", fields.choice("receiverType", ReceiverType.self)) {
-    case .user: receiver = .user(try fields.required("receiverUid", fields.userID("receiverUid")))
-    case .group: receiver = .group(try fields.required("receiverUid", fields.groupID("receiverUid")))
-    }
+    let receiver = try receiver(fields)
     let parent = try fields.messageID("parentMessageId", orElse: .invalidParentMessageID, zeroIsAbsent: true)
     let quoted = try fields.messageID("quotedMessageId", zeroIsAbsent: true)
     let content = try content(fields, limits)
@@ -51,6 +47,13 @@ enum MessageRequest {
     let muid = try fields.text("muid", characters: limits.muidCharacters, limit: "muidCharacters") ?? ""
     return OutgoingMessage(
       receiver: receiver, content: content, parent: parent, quoted: quoted, muid: muid, extras: extras)
+  }
+
+  static func receiver(_ fields: borrowing Fields) throws(Refusal) -> Receiver {
+    switch try fields.required("receiverType", fields.choice("receiverType", ReceiverType.self)) {
+    case .user: .user(try fields.required("receiverUid", fields.userID("receiverUid")))
+    case .group: .group(try fields.required("receiverUid", fields.groupID("receiverUid")))
+    }
   }
 
   private static func content(_ fields: borrowing Fields, _ limits: Limits) throws(Refusal) -> Content {

@@ -4,6 +4,11 @@ package import Chat
 package enum Operation: Hashable, Sendable {
   case connect(ConnectRequest)
   case ping
+  /// Nil leaves a part as it is (L7).
+  case sessionUpdate(replies: ReplyChoice?, isForeground: Bool?)
+  case threadOpen(MessageID)
+  case threadClose(MessageID)
+  case typing(TypingNotice)
   case messageSend(OutgoingMessage)
   case messageGet(MessageID)
   case messagesList(MessageQuery)
@@ -55,6 +60,19 @@ package struct NewGroup: Hashable, Sendable {
   }
 }
 
+/// That somebody began or stopped writing (R9).
+package struct TypingNotice: Hashable, Sendable {
+  package var receiver: Receiver
+  /// The thread that is being answered; nil outside threads.
+  package var thread: MessageID?
+  package var isTyping: Bool
+  package init(receiver: Receiver, thread: MessageID? = nil, isTyping: Bool) {
+    self.receiver = receiver
+    self.thread = thread
+    self.isTyping = isTyping
+  }
+}
+
 /// The first operation of a live socket (L4).
 package struct ConnectRequest: Hashable, Sendable {
   package struct Device: Hashable, Sendable {
@@ -78,18 +96,15 @@ package struct ConnectRequest: Hashable, Sendable {
     }
   }
 
-  /// Which replies a session wants (R2).
-  package enum Replies: String, Hashable, Sendable, CaseIterable { case all, subscribed, open, none }
-
   package var token: String?
   package var device: Device?
   package var resume: Position?
-  package var replies: Replies
+  package var replies: ReplyChoice
   package var openThreads: [MessageID]
   package var isForeground: Bool
 
   package init(
-    token: String? = nil, device: Device? = nil, resume: Position? = nil, replies: Replies = .all,
+    token: String? = nil, device: Device? = nil, resume: Position? = nil, replies: ReplyChoice = .all,
     openThreads: [MessageID] = [], isForeground: Bool = true
   ) {
     self.token = token

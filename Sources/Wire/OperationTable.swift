@@ -44,6 +44,34 @@ package enum OperationTable {
       fields: ConnectRequest.fields
     ) { fields, limits throws(Refusal) in .connect(try ConnectRequest(fields, limits)) },
     OperationDefinition("ping", "Answers at once.", doors: .socket, caller: .anyone) { _, _ throws(Refusal) in .ping },
+    OperationDefinition(
+      "session.update", "Changes what the session wants to hear; what is absent stays.", doors: .socket, caller: .user,
+      fields: [
+        .optional("replies", .choice(ReplyChoice.allCases.map(\.rawValue)), "Which replies come live."),
+        .optional("foreground", .boolean, "Whether somebody is looking."),
+      ]
+    ) { fields, _ throws(Refusal) in
+      .sessionUpdate(
+        replies: try fields.choice("replies", ReplyChoice.self), isForeground: try fields.boolean("foreground"))
+    },
+    OperationDefinition(
+      "thread.open", "Lets a thread's replies come whatever the session's choice says.", doors: .socket, caller: .user,
+      fields: root
+    ) { fields, _ throws(Refusal) in
+      .threadOpen(try fields.requiredMessageID("parentMessageId", orElse: .invalidParentMessageID))
+    },
+    OperationDefinition("thread.close", "Ends what thread.open began.", doors: .socket, caller: .user, fields: root) {
+      fields, _ throws(Refusal) in
+      .threadClose(try fields.requiredMessageID("parentMessageId", orElse: .invalidParentMessageID))
+    },
+    OperationDefinition(
+      "typing.start", "Tells the others of a conversation that the user is writing.", doors: .socket, caller: .user,
+      fields: TypingNotice.fields
+    ) { fields, _ throws(Refusal) in .typing(try TypingNotice(fields, isTyping: true)) },
+    OperationDefinition(
+      "typing.stop", "Tells them that the user no longer is.", doors: .socket, caller: .user,
+      fields: TypingNotice.fields
+    ) { fields, _ throws(Refusal) in .typing(try TypingNotice(fields, isTyping: false)) },
   ]
 
   // MARK: Messages

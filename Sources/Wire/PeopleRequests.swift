@@ -5,7 +5,7 @@ extension ConnectRequest {
     .optional("token", .text, "Needed when the upgrade carried none."),
     .optional("device", .object, "id, platform and name of the device."),
     .optional("resume", .object, "epoch and seq of the last event or heartbeat."),
-    .optional("replies", .choice(Replies.allCases.map(\.rawValue)), "Which replies come live; all when absent."),
+    .optional("replies", .choice(ReplyChoice.allCases.map(\.rawValue)), "Which replies come live; all when absent."),
     .optional("openThreads", .integers, "Roots whose replies come whatever replies says; at most 64."),
     .optional("foreground", .boolean, "Whether somebody is looking; true when absent."),
   ]
@@ -31,9 +31,24 @@ extension ConnectRequest {
     }
     self.init(
       token: try fields.text("token"), device: device, resume: resume,
-      replies: try fields.choice("replies", Replies.self) ?? .all,
+      replies: try fields.choice("replies", ReplyChoice.self) ?? .all,
       openThreads: try fields.messageIDs("openThreads", count: limits.openThreads, limit: "openThreads"),
       isForeground: try fields.boolean("foreground") ?? true)
+  }
+}
+
+extension TypingNotice {
+  static let fields: [OperationDefinition.Field] = [
+    .required("receiverUid", .identifier, "The user or group that is written to."),
+    .required("receiverType", .choice(["user", "group"]), "What receiverUid names."),
+    .optional("parentMessageId", .messageID, "The root of the thread that is answered; 0 for none."),
+  ]
+
+  init(_ fields: borrowing Fields, isTyping: Bool) throws(Refusal) {
+    self.init(
+      receiver: try MessageRequest.receiver(fields),
+      thread: try fields.messageID("parentMessageId", orElse: .invalidParentMessageID, zeroIsAbsent: true),
+      isTyping: isTyping)
   }
 }
 

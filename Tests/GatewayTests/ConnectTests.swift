@@ -226,7 +226,6 @@ struct ConnectTests {
 
   @Test(arguments: [
     ("other", 0, "epoch_changed"), ("", 3, "epoch_changed"), ("own", 9_000, "bad_position"),
-    ("own", 1, "window_expired"),
   ])
   func R6_whatCannotBeResumedIsSaid(epoch: String, seq: Int, reason: String) throws {
     let stage = try Stage()

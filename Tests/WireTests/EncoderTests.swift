@@ -258,7 +258,8 @@ struct ReplyEncoderTests {
       serverTime: UnixSeconds(1_772_025_201), limits: Limits(), version: "0.1.0")
     let limits =
       #"{"frameBytes":65536,"bodyBytes":1048576,"textBytes":16384,"metadataBytes":10240,"customDataBytes":10240,"#
-      + #""tags":25,"tagCharacters":100,"attachments":10,"jsonDepth":32,"openThreads":64,"muidCharacters":100,"#
+      + #""tags":25,"tagCharacters":100,"attachments":10,"jsonDepth":32,"openThreads":64,"#
+      + #""resumeSeconds":86400,"resumeEvents":10000,"muidCharacters":100,"#
       + #""nameCharacters":255,"urlBytes":2048,"descriptionBytes":4096,"membersPerCall":100,"pageRows":100}"#
     let expected =
       #"{"id":1,"ok":true,"data":{"sessionId":"s1","uid":"bob","user":\#(bobJSON),"epoch":"e1","seq":912,\#(json),"#

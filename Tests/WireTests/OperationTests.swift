@@ -158,6 +158,41 @@ struct OperationTests {
     #expect(tested == defined)
   }
 
+  static let sessions: [(op: String, data: String, expected: Result<Operation, RefusalCode.Named>)] = [
+    ("ping", "{}", .success(.ping)),
+    ("session.update", "{}", .success(.sessionUpdate(replies: nil, isForeground: nil))),
+    (
+      "session.update", "{\"replies\":\"subscribed\",\"foreground\":false}",
+      .success(.sessionUpdate(replies: .subscribed, isForeground: false))
+    ),
+    ("session.update", "{\"replies\":\"some\"}", .failure(.init(.badRequest, "replies"))),
+    ("session.update", "{\"replies\":1}", .failure(.init(.badRequest, "replies"))),
+    ("session.update", "{\"foreground\":\"yes\"}", .failure(.init(.badRequest, "foreground"))),
+    ("thread.open", "{\"parentMessageId\":7}", .success(.threadOpen(MessageID(7)))),
+    ("thread.open", "{\"parentMessageId\":\"7\"}", .success(.threadOpen(MessageID(7)))),
+    ("thread.open", "{}", .failure(.init(.invalidParentMessageID, "parentMessageId"))),
+    ("thread.open", "{\"parentMessageId\":0}", .failure(.init(.invalidParentMessageID, "parentMessageId"))),
+    ("thread.close", "{\"parentMessageId\":7}", .success(.threadClose(MessageID(7)))),
+    ("thread.close", "{\"parentMessageId\":-1}", .failure(.init(.invalidParentMessageID, "parentMessageId"))),
+    (
+      "typing.start", "{\"receiverUid\":\"Crew\",\"receiverType\":\"group\",\"parentMessageId\":7}",
+      .success(.typing(TypingNotice(receiver: .group(crew), thread: MessageID(7), isTyping: true)))
+    ),
+    (
+      "typing.stop", "{\"receiverUid\":\"bob\",\"receiverType\":\"user\",\"parentMessageId\":0}",
+      .success(.typing(TypingNotice(receiver: .user(bob), isTyping: false)))
+    ),
+    ("typing.start", "{\"receiverUid\":\"bob\"}", .failure(.init(.badRequest, "receiverType"))),
+    ("typing.start", "{\"receiverType\":\"user\"}", .failure(.init(.badRequest, "receiverUid"))),
+  ]
+
+  @Test(arguments: sessions.indices)
+  func L7_sessionOperationsLiveOnTheSocketAlone(row: Int) {
+    let (op, data, expected) = Self.sessions[row]
+    #expect(named(overSocket(op, data)) == expected)
+    #expect(OperationTable.definition(named: op)?.doors == .socket)
+  }
+
   static let admin: [(method: String, target: String, body: String, expected: Result<Operation, RefusalCode.Named>)] = [
     (
       "POST", "/v1/admin/users", "{\"uid\":\"Ann\",\"name\":\"Ann\",\"avatar\":\"https://x/a\",\"metadata\":{\"k\":1}}",
@@ -198,7 +233,10 @@ struct OperationTests {
     #expect(Set(names).count == names.count)
     let routes = OperationTable.all.compactMap { $0.route.map { "\($0.method.rawValue) \($0.template)" } }
     #expect(Set(routes).count == routes.count)
-    #expect(OperationTable.all.filter { $0.route == nil }.map(\.name) == ["connect", "ping"])
+    #expect(
+      OperationTable.all.filter { $0.route == nil }.map(\.name) == [
+        "connect", "ping", "session.update", "thread.open", "thread.close", "typing.start", "typing.stop",
+      ])
   }
 
   @Test func H_everyPathParameterIsARequiredField() {

@@ -12,6 +12,7 @@ final class SQLiteReader: StoreReader {
   private let token: Statement
   private let key: Statement
   private let membersPage: Statement
+  private let missed: MissedEvents
 
   init(path: String) throws(StoreFailure) {
     connection = try Connection(path: path, role: .reader)
@@ -24,6 +25,7 @@ final class SQLiteReader: StoreReader {
     token = try connection.prepare("SELECT user_id, expires_at, revoked_at FROM tokens WHERE hash = ?")
     key = try connection.prepare("SELECT scope FROM admin_keys WHERE hash = ?")
     membersPage = try connection.prepare(Self.membersPageSQL)
+    missed = try MissedEvents(connection: connection, directory: directory, viewers: viewers)
   }
 
   static let membersPageSQL = """
@@ -63,13 +65,52 @@ final class SQLiteReader: StoreReader {
     try moment { () throws(StoreFailure) in try directory.user(uid)?.user }
   }
 
-  func session(_ uid: UserID) throws(StoreFailure) -> SessionSnapshot? {
+  // MARK: Sessions
+
+  func session(
+    _ uid: UserID, openThreads: [MessageID], withFollowed: Bool
+  ) throws(StoreFailure) -> SessionSnapshot? {
     try moment { () throws(StoreFailure) in
       guard let row = try directory.user(uid) else { return nil }
+      let caller = Caller(row: row, isApplication: false)
       var groups: [GroupID] = []
       for key in try directory.groupKeys(ofUser: row.key) { groups.append(try directory.group(key: key).group.guid) }
-      return SessionSnapshot(user: row.user, groups: groups.sorted(), head: try storedHead())
+      var snapshot = SessionSnapshot(user: row.user, groups: groups.sorted(), head: try storedHead())
+      for root in openThreads {
+        if case .success(let place) = try thread(root, caller) { snapshot.opened.append(place) }
+      }
+      if withFollowed { snapshot.followed = try missed.followedThreads(of: caller) }
+      return snapshot
     }
+  }
+
+  func resumption(
+    of uid: UserID, after: Seq, window: ResumeWindow, now: UnixSeconds
+  ) throws(StoreFailure) -> ResumeVerdict {
+    try moment { () throws(StoreFailure) in
+      if after > (try storedHead()) { return .badPosition }
+      guard let row = try directory.user(uid) else { return .possible }
+      return try missed.verdict(of: row, after: after, window: window, now: now)
+    }
+  }
+
+  func missed(_ query: MissedQuery) throws(StoreFailure) -> MissedPage? {
+    precondition(query.limit >= 1, "A page has one event at least.")
+    return try moment { () throws(StoreFailure) in
+      guard let row = try directory.user(query.uid) else { return nil }
+      return try missed.page(query, of: Caller(row: row, isApplication: false), head: try storedHead())
+    }
+  }
+
+  func thread(_ root: MessageID, actor: Actor) throws(StoreFailure) -> Result<ThreadPlace, Refusal> {
+    try asked(by: actor) { caller throws(StoreFailure) in try thread(root, caller) }
+  }
+
+  private func thread(_ root: MessageID, _ caller: Caller) throws(StoreFailure) -> Result<ThreadPlace, Refusal> {
+    let facts = try viewers.rows.facts(of: root, caller: caller)
+    if let refusal = ThreadRules.refusalOfListingReplies(of: facts?.judged) { return .failure(refusal) }
+    let message = try viewers.rows.whole(viewers.rows.row(root.value))
+    return .success(ThreadPlace(root: root, conversation: message.conversation))
   }
 
   // MARK: Groups

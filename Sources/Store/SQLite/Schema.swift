@@ -7,7 +7,7 @@ enum Schema {
   /// Marks the file as ours: "TCst".
   static let applicationID: Int64 = 0x5443_7374
 
-  static let steps: [String] = [people + messages + threads + access]
+  static let steps: [String] = [people + messages + threads + access, missed]
 
   private static let people = """
     CREATE TABLE meta (
@@ -189,6 +189,12 @@ enum Schema {
       delivered_upto INTEGER NOT NULL,
       PRIMARY KEY (user_id, conversation_id, root_id)) STRICT, WITHOUT ROWID;
 
+    """
+
+  /// What a session missed besides messages, which have an index of their own (R6). The conditions name `LogKind`s.
+  private static let missed = """
+    CREATE INDEX log_of_user ON log (user_id) WHERE kind IN (2, 3);
+    CREATE INDEX log_of_conversation ON log (conversation_id) WHERE kind = 3;
     """
 
   private static let access = """

@@ -165,7 +165,7 @@ struct SendTransaction {
     let thread = SubscriptionTransaction.Thread(
       root: message.parent ?? accepted.id, author: root?.senderKey ?? caller.key, conversation: place.conversation,
       conversationKey: conversationKey)
-    var events = [Event(seq: seq, body: .message(accepted))]
+    var events = [Event(seq: seq, body: .message(accepted), thread: try progress(accepted, positions, root, place))]
     events += try subscribe(mentioned, to: thread, isReply: root != nil, cause: seq, joinedSeq: place.joinedSeq)
     let viewer = ViewerState(
       threadSubscribed: true, mentionedMe: mentionsAll || mentioned.contains { $0.row.key == caller.key },
@@ -188,6 +188,8 @@ struct SendTransaction {
   private struct Positions {
     var inThread: Int64 = 0
     var ofAuthor: Int64 = 0
+    /// The thread's replies, this one included.
+    var replyCount: Int64 = 0
   }
 
   /// Counts a reply into its thread (T3) and numbers it.
@@ -196,10 +198,11 @@ struct SendTransaction {
   ) throws(StoreFailure) -> Positions {
     guard let parent = message.parent?.value else { return Positions() }
     let statements = session.statements
-    let inThread = try statements.countReply.bind(parent).bind(conversationKey).bind(id).bind(now.value)
-      .first { $0.integer(0) }
+    let thread = try statements.countReply.bind(parent).bind(conversationKey).bind(id).bind(now.value)
+      .first { (last: $0.integer(0), count: $0.integer(1)) }
+    guard let thread else { throw .damaged("thread \(parent) took no reply") }
     let previous = try statements.lastAuthorPosition.bind(parent).bind(caller.key).first { $0.integer(0) }
-    return Positions(inThread: inThread ?? 0, ofAuthor: (previous ?? 0) + 1)
+    return Positions(inThread: thread.last, ofAuthor: (previous ?? 0) + 1, replyCount: thread.count)
   }
 
   private func insert(
@@ -218,6 +221,32 @@ struct SendTransaction {
     row.bind(quote?.copy.id.value).bind(quote?.senderKey).bind(quote?.copy.type).bind(quote?.copy.text)
     row.bind(Int64(mentioned.count)).bind(mentionsAll).bind(now.value).bind(now.value)
     try row.run()
+  }
+
+  /// Where the thread stands with this reply; nil for a root.
+  private func progress(
+    _ reply: Message, _ positions: Positions, _ root: MessageRows.Facts?, _ place: Place
+  ) throws(StoreFailure) -> ThreadProgress? {
+    guard let parent = reply.parent, let root else { return nil }
+    var progress = ThreadProgress(
+      root: parent, replyCount: Int(positions.replyCount), lastReply: reply.id, lastReplyAt: now)
+    let author = try session.directory.user(key: root.senderKey)
+    var joinedSeq = place.joinedSeq
+    if author.key != caller.key, let group = place.group {
+      guard let membership = try session.directory.membership(group: group.key, user: author.key) else {
+        return progress
+      }
+      joinedSeq = Seq(membership.joinedSeq)
+    }
+    // The replier follows from now on in any case (T4).
+    let follows =
+      author.key == caller.key
+      ? true
+      : try session.viewers.standings.standing(
+        ofUser: author.key, root: parent.value, rootAuthor: author.key, joinedSeq: joinedSeq
+      ).isSubscribed
+    if follows { progress.followingAuthor = author.user.uid }
+    return progress
   }
 
   /// T4: the author by replying, then the mentioned, each once.

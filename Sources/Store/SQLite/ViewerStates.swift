@@ -75,6 +75,11 @@ final class ViewerStates {
         ofUser: viewer.key, root: row.threadKey, conversation: row.conversationKey, joinedSeq: joinedSeq))
   }
 
+  /// Whether the viewer follows the thread that the row belongs to.
+  func isSubscribed(toThreadOf row: MessageRow, _ viewer: Caller) throws(StoreFailure) -> Bool {
+    try state(ofThreadOf: row, viewer: viewer).isSubscribed
+  }
+
   /// When the viewer's present membership began; `.none` outside groups and for the application. Nil for a former
   /// member, who is still answered when repeating a send (M7) but follows nothing any more (T9).
   private func joinedSeq(of viewer: Caller, conversation key: Int64) throws(StoreFailure) -> Seq? {

@@ -83,7 +83,7 @@ struct WriterStatements {
       VALUES (?1, ?2, 1, 1, ?3, ?4)
       ON CONFLICT (root_id) DO UPDATE SET reply_count = reply_count + 1, last_position = last_position + 1,
         last_reply_id = ?3, updated_at = max(updated_at, ?4)
-      RETURNING last_position
+      RETURNING last_position, reply_count
       """)
     lastAuthorPosition = try connection.prepare(
       """

@@ -144,6 +144,13 @@ final class Peer {
     return texts.map(JSONObject.init)
   }
 
+  /// The first messages that have come; the rest stays.
+  func messages(limit: Int) -> [JSONObject] {
+    read()
+    defer { texts.removeFirst(min(limit, texts.count)) }
+    return texts.prefix(limit).map(JSONObject.init)
+  }
+
   func rawMessages() -> [String] {
     read()
     defer { texts = [] }
@@ -163,6 +170,14 @@ final class Peer {
   func connect(_ token: String, offer: String? = nil) throws -> JSONObject {
     try upgrade(offer: offer)
     text(#"{"id":"hello","op":"connect","data":{"token":"\#(token)"}}"#)
+    return try #require(messages().first)
+  }
+
+  /// As above with a choice of replies.
+  @discardableResult
+  func connect(_ token: String, choice: String, more: String = "") throws -> JSONObject {
+    try upgrade()
+    text(#"{"id":"hello","op":"connect","data":{"token":"\#(token)","replies":"\#(choice)"\#(more)}}"#)
     return try #require(messages().first)
   }
 

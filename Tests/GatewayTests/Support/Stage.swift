@@ -110,7 +110,7 @@ final class Stage {
       mailboxes[index].drain(into: &mail)
       for message in mail { shard.core.mail(message, at: moment) }
       for message in shard.core.takePublications() {
-        for other in mailboxes.indices where other != index { mailboxes[other].post(.published(message)) }
+        for other in mailboxes.indices where other != index { mailboxes[other].post(message) }
       }
       shard.core.closeOverflowed()
       if !mail.isEmpty { isBusy = true }

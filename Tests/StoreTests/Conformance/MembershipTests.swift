@@ -184,13 +184,13 @@ struct MembershipTests {
   func aSessionKnowsItsGroupsAndItsMoment(_ engine: StoreEngine) throws {
     let world = try World(engine)
     try world.must(.user(.bob), .createGroup(Group(guid: Self.club, name: "Club", owner: .bob)))
-    let session = try #require(try world.reader.session(.bob))
+    let session = try #require(try world.reader.session(.bob, openThreads: [], withFollowed: false))
     #expect(session.user.uid == .bob)
     #expect(session.groups == [Self.club, .team])
     #expect(session.head == (try world.reader.head()))
-    #expect(try world.reader.session(.dan)?.groups == [])
-    #expect(try world.reader.session(UserID(stored: "nobody")) == nil)
+    #expect(try world.reader.session(.dan, openThreads: [], withFollowed: false)?.groups == [])
+    #expect(try world.reader.session(UserID(stored: "nobody"), openThreads: [], withFollowed: false) == nil)
     try world.must(.user(.bob), .leaveGroup(.team))
-    #expect(try world.reader.session(.bob)?.groups == [Self.club])
+    #expect(try world.reader.session(.bob, openThreads: [], withFollowed: false)?.groups == [Self.club])
   }
 }

@@ -76,7 +76,7 @@ struct DeletedMessageTests {
     let session = try #require((world.writer as? SQLiteWriter)?.session)
     session.directory.forget()
     #expect(try world.reader.user(.dan) == nil)
-    #expect(try world.reader.session(.dan) == nil)
+    #expect(try world.reader.session(.dan, openThreads: [], withFollowed: false) == nil)
     #expect(try world.reader.tokenHolder(hash: hash, now: world.now) == nil)
     #expect(try world.refusal(.user(.ann), .sendMessage(world.outgoing("x", to: .user(.dan)))).code == .uidNotFound)
     #expect(try world.refusal(.user(.dan), .sendMessage(world.outgoing("x"))).code == .notLoggedIn)

@@ -62,4 +62,19 @@ struct QueryPlanTests {
         "SEARCH messages USING INDEX messages_never_unread (root_id=? AND id>?)",
       ])
   }
+
+  @Test func R6_whatWasMissedIsReadAlongIndexes() throws {
+    #expect(
+      try plan(MissedEvents.messagesAfterSQL)
+        == ["SEARCH messages USING COVERING INDEX messages_of_conversation (conversation_id=? AND rowid>? AND rowid<?)"]
+    )
+    #expect(
+      try plan(MissedEvents.changesOfGroupSQL)
+        == ["SEARCH log USING INDEX log_of_conversation (conversation_id=? AND rowid>? AND rowid<?)"])
+    #expect(
+      try plan(MissedEvents.changesOfUserSQL) == ["SEARCH log USING INDEX log_of_user (user_id=? AND rowid>?)"])
+    #expect(
+      try plan(MissedEvents.repliesBetweenSQL)
+        == ["SEARCH messages USING INDEX messages_of_conversation (conversation_id=? AND rowid>? AND rowid<?)"])
+  }
 }
