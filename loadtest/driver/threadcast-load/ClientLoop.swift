@@ -19,7 +19,8 @@ final class ClientLoop {
   /// Time in which there was nothing to do.
   private(set) var idleNanoseconds: UInt64 = 0
 
-  weak var owner: (any SocketOwner)?
+  /// Who is told; sets itself, and takes itself out when the run is over.
+  var owner: (any SocketOwner)?
   private let address: ServerAddress
   private let authority: String
   private let tls: TLSClient?

@@ -108,7 +108,9 @@ extension LoadRun: SocketOwner {
       toConnect.append(index)
       if retryAt == .never { retryAt = loop.now.advanced(byMilliseconds: 100) }
     } else if wasReady {
-      ledger.note(.closed, "session \(index): \(name)")
+      ledger.note(.closed, "\(role(of: index)): \(name)")
+      isGone[index] = true
+      goneCount += 1
       if index < scenario.sessions || sendersListen { ledger.leave(index) }
       // In a closed loop nothing would move any more.
       if index >= scenario.sessions || scenario.pace.map(isClosed) == true {

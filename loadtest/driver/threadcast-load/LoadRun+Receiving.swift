@@ -60,7 +60,7 @@ extension LoadRun {
     let slot = Int(stamp.number) & (senders[stamp.sender].arrived.count - 1)
     senders[stamp.sender].arrived[slot] += 1
     guard senders[stamp.sender].arrived[slot] == expectedDeliveries else { return }
-    senders[stamp.sender].underWay -= 1
+    finishOne(stamp.sender)
     if window.contains(stamp.intended) { completion.record(now.nanoseconds(since: stamp.intended)) }
   }
 
@@ -72,7 +72,7 @@ extension LoadRun {
     ledger.accepted(sender, stamp.number, seq: id)
     if window.contains(stamp.intended) { acknowledged.record(loop.now.nanoseconds(since: stamp.intended)) }
     if window.contains(loop.now) { acknowledgedInWindow += 1 }
-    if scenario.kind == .durableSends { senders[sender].underWay -= 1 }
+    if scenario.kind == .durableSends { finishOne(sender) }
   }
 
   private func refused(_ index: Int, _ request: UInt64?, _ code: String, _ isRetryable: Bool) {
@@ -81,7 +81,7 @@ extension LoadRun {
     guard isRetryable else { return fail("a send was refused: \(code)") }
     ledger.refused(sender, UInt32(request - 1))
     refusedSends += 1
-    senders[sender].underWay -= 1
+    finishOne(sender)
   }
 
   /// The sender that a connection is, if the request was a send.

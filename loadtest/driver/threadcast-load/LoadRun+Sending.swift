@@ -2,26 +2,47 @@ import LoadModel
 import Primitives
 
 extension LoadRun {
+  func startSending(at start: Instant) {
+    guard let pace = scenario.pace else { return }
+    order = SendingOrder(pace, senders: senders.count, start: start)
+    var window = 0
+    if case .inFlight(let count) = pace {
+      window = 1
+      while window < count { window *= 2 }
+    }
+    for index in senders.indices {
+      senders[index].schedule = SendSchedule(pace, sender: index, of: senders.count, start: start)
+      senders[index].arrived = Array(repeating: 0, count: window)
+    }
+  }
+
+  func stopSending() {
+    order.stop()
+    for index in senders.indices { senders[index].schedule?.stop() }
+  }
+
   /// Sends what is due.
   /// - Returns: when to ask again at the latest.
   func sendDue() -> Instant {
-    var earliest = Instant.never
-    for index in senders.indices {
-      guard senders[index].schedule != nil, isReady[senders[index].socket] else { continue }
-      // A turn's worth at most, so that a sender that is behind does not keep the others from reading.
-      var budget = 64
-      while budget > 0 {
-        let socket = loop.sockets[senders[index].socket]
+    for index in order.take(at: loop.now) {
+      let socket = loop.sockets[senders[index].socket]
+      while socket.phase == .open {
+        guard socket.outboundBytes < ClientLoop.outboundLimitBytes else {
+          order.add(index)
+          break
+        }
         let underWay = senders[index].underWay
-        guard socket.outboundBytes < ClientLoop.outboundLimitBytes,
-          let intended = senders[index].schedule?.takeDue(at: loop.now, underWay: underWay)
-        else { break }
+        guard let intended = senders[index].schedule?.takeDue(at: loop.now, underWay: underWay) else { break }
         send(index, intended, on: socket)
-        budget -= 1
       }
-      earliest = min(earliest, senders[index].schedule?.nextDue ?? .never)
     }
-    return earliest
+    return order.nextDue
+  }
+
+  /// One of the sender's messages is done.
+  func finishOne(_ sender: Int) {
+    senders[sender].underWay -= 1
+    if case .inFlight = scenario.pace { order.add(sender) }
   }
 
   private func send(_ index: Int, _ intended: Instant, on socket: LoadSocket) {

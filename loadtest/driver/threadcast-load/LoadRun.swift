@@ -38,6 +38,7 @@ final class LoadRun {
   let parser = JSONParser()
   var ledger: DeliveryLedger
   var senders: [Sender]
+  var order = SendingOrder()
   /// How many deliveries complete a message.
   let expectedDeliveries: Int
   /// Senders get the other senders' messages.
@@ -48,6 +49,9 @@ final class LoadRun {
   var connectingCount = 0
   var readyCount = 0
   var isReady: [Bool]
+  /// Ended when it should not have, which was noted; it is not awaited.
+  var isGone: [Bool]
+  var goneCount = 0
   /// Since when a connection may expect messages at once.
   var readyAt: [Instant]
   var epoch = ""
@@ -104,6 +108,7 @@ final class LoadRun {
     expectedDeliveries = kind == .echo ? 1 : sendersListen ? recipients - 1 : sessions
     senders = (0..<senderCount).map { Sender(socket: kind == .echo ? $0 : sessions + $0) }
     isReady = Array(repeating: false, count: connections)
+    isGone = isReady
     readyAt = Array(repeating: .never, count: connections)
     heartbeats = Array(repeating: 0, count: connections)
     payload = kind.sends ? PayloadText.make(byteCount: scenario.payloadBytes) : []
@@ -153,7 +158,7 @@ final class LoadRun {
     }
     let connectSeconds = seconds(since: began)
     let start = Clock.now()
-    for index in senders.indices { startSending(index, at: start) }
+    startSending(at: start)
     window.start = start.advanced(bySeconds: UInt64(scenario.warmUpSeconds))
     window.end = window.start.advanced(bySeconds: UInt64(scenario.seconds))
     try pump(until: window.start, phase: "warming up")
@@ -164,10 +169,11 @@ final class LoadRun {
     default: try pump(until: window.end, phase: "measuring")
     }
     usage.stopMeasuring(options.pid, ledger: ledger, loop: loop)
-    for index in senders.indices { senders[index].schedule?.stop() }
+    stopSending()
     try settle()
     judge()
     for socket in loop.sockets { loop.drop(socket) }
+    loop.owner = nil
     progress.clear()
     return report(connectSeconds: connectSeconds)
   }
@@ -180,16 +186,6 @@ final class LoadRun {
       loop.turn(until: min(deadline, due, retryAt))
       if let failure { throw failure }
       progress.show(phase, self)
-    }
-  }
-
-  private func startSending(_ index: Int, at start: Instant) {
-    guard let pace = scenario.pace else { return }
-    senders[index].schedule = SendSchedule(pace, sender: index, of: senders.count, start: start)
-    if case .inFlight(let count) = pace {
-      var length = 1
-      while length < count { length *= 2 }
-      senders[index].arrived = Array(repeating: 0, count: length)
     }
   }
 
@@ -206,13 +202,13 @@ final class LoadRun {
       } else if self.loop.now >= lastMove.at.advanced(bySeconds: Self.stillSeconds) {
         return true
       }
-      return self.readyCount == self.loop.sockets.count && self.ledger.isSettled
+      return self.readyCount + self.goneCount == self.loop.sockets.count && self.ledger.isSettled
     }
   }
 
   private func judge() {
     ledger.close()
-    for index in isReady.indices where !isReady[index] {
+    for index in isReady.indices where !isReady[index] && !isGone[index] {
       ledger.note(.missing, "session \(index) did not come back")
     }
     if scenario.kind == .idle, scenario.seconds >= 30 {
