@@ -79,9 +79,9 @@ def test_S4_echo_answers_every_message_once(gateway):
     assert metrics["deliveries.total"] == metrics["sent.total"] > 0
 
 
-def test_R6_everybody_comes_back_from_a_storm_and_misses_nothing_unsaid(gateway):
+def test_R6_everybody_comes_back_from_a_storm_and_misses_nothing(gateway):
     metrics = good(gateway, "reconnect-storm", "--sessions", "80", "--rate", "30", "--away", "1", "--seconds", "3")
-    assert metrics["storm.resumed"] + metrics["storm.reset"] == 80
+    assert (metrics["storm.resumed"], metrics["storm.reset"]) == (80, 0)
     assert 0 < metrics["storm.lastBackSeconds"] < 10
 
 
@@ -89,7 +89,7 @@ def test_C040_R7_slow_readers_do_not_hold_up_the_others(gateway):
     flags = ["--sessions", "12", "--stalled", "3", "--rate", "150", "--payload", "16000", "--seconds", "6"]
     metrics = good(gateway, "slow-readers", *flags)
     assert metrics["stalled.ended"] == 3, "4001 is due when the queue is full"
-    assert metrics["stalled.resumed"] + metrics["stalled.reset"] == 3
+    assert (metrics["stalled.resumed"], metrics["stalled.reset"]) == (3, 0)
     assert metrics["latencyWhileStalled.p50Milliseconds"] > 0
 
 

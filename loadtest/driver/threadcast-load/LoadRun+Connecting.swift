@@ -73,8 +73,10 @@ extension LoadRun: SocketOwner {
     if !isReturn {
       if listens { ledger.begin(index, after: seq) }
     } else if resumed {
+      ledger.comeBack(index)
       resumedCount += 1
     } else {
+      ledger.comeBack(index)
       resetReasons[resetReason ?? "no reason", default: 0] += 1
       ledger.begin(index, after: seq)
     }
@@ -101,6 +103,7 @@ extension LoadRun: SocketOwner {
     }
     if wasReady, isStalledReader(index), stalledAt != .never {
       closeCodes[name, default: 0] += 1
+      ledger.leave(index)
       toConnect.append(index)
     } else if isStorm, !wasReady, index < scenario.sessions {
       // A server may put off some of a storm; they come again a little later.

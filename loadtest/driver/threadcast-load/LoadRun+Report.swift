@@ -26,6 +26,10 @@ extension LoadRun {
     report.add("latency", nanoseconds: latency)
     report.add("completion", nanoseconds: completion)
     addSpecials(to: &report)
+    if wasCutOff {
+      report.warnings.append(
+        "messages were still coming \(Self.settleSeconds) s after the last send: what counts as lost may be late")
+    }
     return report
   }
 

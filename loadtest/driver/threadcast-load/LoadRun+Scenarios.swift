@@ -10,6 +10,7 @@ extension LoadRun {
       loop.drop(loop.sockets[index])
       isReady[index] = false
       readyCount -= 1
+      ledger.leave(index)
     }
     try pump(until: loop.now.advanced(bySeconds: UInt64(scenario.awaySeconds)), phase: "away")
     isStorm = true

@@ -27,7 +27,7 @@ final class LoadRun {
   }
 
   /// After the last send, what is under way may take so long, and so long while nothing moves.
-  static let settleSeconds: UInt64 = 30
+  static let settleSeconds: UInt64 = 60
   static let stillSeconds: UInt64 = 5
   static let subprotocol = "threadcast.v1.json"
 
@@ -81,6 +81,8 @@ final class LoadRun {
   var pings: UInt64 = 0
   var usage = Usage()
   var failure: LoadFailure?
+  /// Messages were still coming when the run ended.
+  var wasCutOff = false
 
   var payload: [UInt8]
   let framePrefix: [UInt8]
@@ -194,16 +196,19 @@ final class LoadRun {
     let deadline = loop.now.advanced(bySeconds: Self.settleSeconds)
     var nextLook = Instant(nanoseconds: 0)
     var lastMove = (deliveries: ledger.deliveries, ready: readyCount, at: loop.now)
+    var isStill = false
     try pump(until: deadline, phase: "settling") {
       guard self.loop.now >= nextLook else { return false }
       nextLook = self.loop.now.advanced(byMilliseconds: 20)
       if lastMove.deliveries != self.ledger.deliveries || lastMove.ready != self.readyCount {
         lastMove = (self.ledger.deliveries, self.readyCount, self.loop.now)
       } else if self.loop.now >= lastMove.at.advanced(bySeconds: Self.stillSeconds) {
+        isStill = true
         return true
       }
       return self.readyCount + self.goneCount == self.loop.sockets.count && self.ledger.isSettled
     }
+    wasCutOff = !isStill && loop.now >= deadline
   }
 
   private func judge() {
