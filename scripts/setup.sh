@@ -33,6 +33,7 @@ if [ "${1:-}" = --tests ]; then
   need openssl command -v openssl
   need curl command -v curl
   need procps command -v ps
+  need chromium command -v chromium
 fi
 
 if [ ${#missing[@]} -gt 0 ]; then

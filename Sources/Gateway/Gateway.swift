@@ -57,7 +57,7 @@ package struct GatewaySettings: Sendable {
   package var connectionsPerShard = 1 << 20
   /// Requests that may wait for the writer and for each reader; beyond it the answer is `ERR_OVERLOADED`.
   package var writerQueue = 16_384
-  package var readerQueue = 8_192
+  package var readerQueue = 32_768
   /// Mutations of one commit.
   package var batchSize = 512
 

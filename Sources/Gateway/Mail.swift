@@ -221,7 +221,7 @@ package enum ShardMail: Sendable {
   /// Nil when the store did not answer.
   case missedLoaded(ReplyAddress, MissedTexts?)
   case followedLoaded(ReplyAddress, Result<SessionSnapshot, Refusal>)
-  case threadFound(ReplyAddress, Result<ThreadPlace, Refusal>)
+  case threadFound(ReplyAddress, MessageID, Result<ThreadPlace, Refusal>)
   case ephemeral(EphemeralEvent)
   /// A session of the device opened elsewhere as the node's `ordinal`-th: older ones end.
   case deviceOpened(DeviceKey, ordinal: UInt64)

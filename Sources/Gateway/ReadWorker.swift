@@ -56,7 +56,7 @@ package final class ReadWorker: Sendable {
     case .followed(let uid):
       post(.followedLoaded(address, followed(uid, reader)), to: address)
     case .thread(let root, let uid):
-      post(.threadFound(address, thread(root, uid, reader)), to: address)
+      post(.threadFound(address, root, thread(root, uid, reader)), to: address)
     case .operation(let operation, let uid):
       answer(address, read(operation, .user(uid), reader))
     case .request(let definition, let operation, let credentials):

@@ -166,7 +166,10 @@ extension ShardCore {
   }
 
   mutating func sendAway(_ connection: ClientConnection) {
-    let delay = Int(connection.handle.index &* 2_654_435_761 >> 8) % drainMilliseconds
+    // Steps of the golden ratio fill the span evenly, however many slots are in use.
+    let number = UInt64(connection.handle.index) << 8 | UInt64(index & 255)
+    let fraction = (number &* 0x9E37_79B9_7F4A_7C15) >> 32
+    let delay = (fraction &* UInt64(drainMilliseconds)) >> 32
     close(connection, code: .draining, reason: "{\"reconnectAfterMs\":\(delay)}")
   }
 }

@@ -88,12 +88,12 @@ extension ShardCore {
     reads.append(ReadRequest(.thread(root, session.uid), replyTo: address))
   }
 
-  mutating func threadFound(_ address: ReplyAddress, _ result: Result<ThreadPlace, Refusal>) {
+  mutating func threadFound(_ address: ReplyAddress, _ root: MessageID, _ result: Result<ThreadPlace, Refusal>) {
     guard let connection = connection(address.connection) else { return }
+    // Closed again in the meantime: the later wish wins.
+    let isWanted = connection.openingThreads.remove(root) != nil
     var answered = result.map { Answer.openThread($0.root, isOpen: false) }
-    if case .success(let place) = result, connection.phase == .live,
-      connection.openingThreads.remove(place.root) != nil
-    {
+    if case .success(let place) = result, isWanted, connection.phase == .live {
       let slot = connection.handle.index
       if let hint = hints.pending(place.root), routes.choice(of: slot) != .all, needs(hint, slot) {
         deliver(hint: hint, to: [slot])

@@ -144,7 +144,7 @@ package struct ShardCore: ~Copyable {
     case .sessionLoaded(let address, let result): sessionLoaded(address, result)
     case .missedLoaded(let address, let page): missedLoaded(address, page)
     case .followedLoaded(let address, let result): followedLoaded(address, result)
-    case .threadFound(let address, let result): threadFound(address, result)
+    case .threadFound(let address, let root, let result): threadFound(address, root, result)
     case .ephemeral(let event): fanOut(event)
     case .deviceOpened(let device, let ordinal): deviceOpened(device, ordinal: ordinal)
     case .published(let message): fanOut(message)
@@ -300,7 +300,7 @@ package struct ShardCore: ~Copyable {
       case .session: sessionLoaded(request.replyTo, .failure(TokenRefusal(.unavailable)))
       case .missed: missedLoaded(request.replyTo, nil)
       case .followed: followedLoaded(request.replyTo, .failure(Refusal(.overloaded)))
-      case .thread: threadFound(request.replyTo, .failure(Refusal(.overloaded)))
+      case .thread(let root, _): threadFound(request.replyTo, root, .failure(Refusal(.overloaded)))
       case .operation, .request, .metrics: answer(request.replyTo, Reply.overloaded(for: request.replyTo.form))
       }
     }

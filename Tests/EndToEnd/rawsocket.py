@@ -42,8 +42,13 @@ def upgrade_request(gateway: Gateway, path: str = "/v1/live", *lines: str, key: 
 
 
 class RawSocket:
-    def __init__(self, gateway: Gateway) -> None:
-        stream = socket.create_connection((gateway.host, gateway.port), timeout=10)
+    def __init__(self, gateway: Gateway, receive_buffer: int | None = None) -> None:
+        stream = socket.socket()
+        if receive_buffer:
+            # Before connecting: the window that the peer sees is made of it.
+            stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        stream.settimeout(10)
+        stream.connect((gateway.host, gateway.port))
         stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         context = gateway.client_context()
         self.stream = context.wrap_socket(stream, server_hostname=gateway.host) if context else stream
@@ -51,8 +56,10 @@ class RawSocket:
         self.is_ended = False
 
     @staticmethod
-    def upgraded(gateway: Gateway, path: str = "/v1/live", *lines: str) -> "RawSocket":
-        raw = RawSocket(gateway)
+    def upgraded(
+        gateway: Gateway, path: str = "/v1/live", *lines: str, receive_buffer: int | None = None
+    ) -> "RawSocket":
+        raw = RawSocket(gateway, receive_buffer)
         raw.send(upgrade_request(gateway, path, *lines))
         head = raw.head()
         assert head.startswith(b"HTTP/1.1 101 "), head

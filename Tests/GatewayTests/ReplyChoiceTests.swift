@@ -92,6 +92,20 @@ struct ReplyChoiceTests {
     #expect(stage.shards[0].core.routes.openedCount(bob.handle.index) == 64)
   }
 
+  @Test func R2_aRefusedOpeningTakesNoPlaceAndAClosedOneIsNotOpened() throws {
+    let (stage, ann, bob) = try Self.pair("none")
+    let root = try ann.say("root", to: "team")
+    for number in 0..<70 {
+      #expect(try bob.call("thread.open", #"{"parentMessageId":\#(90_000 + number)}"#).bool("ok") == false)
+    }
+    // Opened and closed before the store has answered.
+    bob.text(#"{"id":1,"op":"thread.open","data":{"parentMessageId":\#(root)}}"#)
+    bob.text(#"{"id":2,"op":"thread.close","data":{"parentMessageId":\#(root)}}"#)
+    #expect(bob.messages().filter { $0.int("id") != nil }.map { $0.bool("data.open") } == [false, false])
+    #expect(stage.shards[0].core.routes.seated(in: MessageID(Int64(root))).isEmpty)
+    #expect(try bob.call("thread.open", #"{"parentMessageId":\#(root)}"#).bool("data.open") == true)
+  }
+
   @Test func L7_aSessionChangesItsChoice() throws {
     let (_, ann, bob) = try Self.pair("all")
     let followed = try ann.say("followed", to: "team")

@@ -65,6 +65,24 @@ struct MUIDTests {
   }
 
   @Test(arguments: StoreEngine.all)
+  func C068_aRepeatedKeyInABatchTellsTheFirstIdAndLeavesItsNeighboursAlone(_ engine: StoreEngine) throws {
+    let world = try World(engine)
+    let first = try world.send(.ann, "once", muid: "x")
+    let texts = ["before", "once", "conflict", "after"]
+    let commit = try world.writer.commit(
+      zip(texts, ["", "x", "x", "y"]).map { text, muid in
+        Mutation(actor: .user(.ann), change: .sendMessage(world.outgoing(text, muid: muid)))
+      }, at: world.now)
+    let ids = commit.outcomes.map { $0.fetched?.message.id.value }
+    #expect(ids == [first.id.value + 1, first.id.value, nil, first.id.value + 2])
+    #expect(commit.outcomes[2].refusal?.code == .muidConflict)
+    #expect(commit.outcomes.map(\.events.count) == [1, 0, 0, 1])
+    #expect(commit.head == Seq(first.id.value + 2))
+    let stored = try world.ids(MessageQuery(place: .group(.team)), by: .bob)
+    #expect(stored == [first.id.value, first.id.value + 1, first.id.value + 2])
+  }
+
+  @Test(arguments: StoreEngine.all)
   func C069_theSameKeyWithOtherContentIsAConflict(_ engine: StoreEngine) throws {
     let world = try World(engine)
     try world.send(.ann, "a", muid: "x")
