@@ -25,8 +25,8 @@ loadtest: ## Run a load scenario against a fresh gateway (SCENARIO=fanout, flags
 lint: ## Check format and house style
 	@scripts/lint.sh
 
-fuzz: ## Throw mutated frames, heads and JSON at a sanitized build (FUZZ_SECONDS=60, FUZZ_SEED=...)
-	@scripts/fuzz.sh
+fuzz: ## Fuzz the parsers, two at a time, then a running gateway (FUZZ_SECONDS=60, FUZZ_SEED=..., TARGETS="frame live")
+	@scripts/fuzz.sh $(TARGETS)
 
 clauses: ## Show which test proves which clause of the contract; fail on a gap
 	@python3 scripts/clauses.py

@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import Foundation
 import PackageDescription
 
 /// Settings every Swift target shares: strict concurrency comes with language mode 6; the upcoming features keep
@@ -17,6 +18,17 @@ func room(_ name: String, imports: [Target.Dependency] = []) -> Target {
 
 func suite(_ name: String, of imports: [Target.Dependency]) -> Target {
   .testTarget(name: "\(name)Tests", dependencies: imports, swiftSettings: strict)
+}
+
+/// The fuzzers need libFuzzer's runtime and its `main`, which an ordinary build has not: they are part of the package only
+/// for `scripts/fuzz.sh`, which sets the variable and builds with `--sanitize fuzzer`.
+let isFuzzing = ProcessInfo.processInfo.environment["THREADCAST_FUZZ"] == "1"
+
+/// libFuzzer calls the target's one C function; there is no main of ours.
+func fuzzer(_ name: String) -> Target {
+  .executableTarget(
+    name: "fuzz-\(name)", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/\(name)",
+    swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])])
 }
 
 let package = Package(
@@ -60,7 +72,7 @@ let package = Package(
     .executableTarget(
       name: "threadcast",
       dependencies: [
-        "Primitives", "Chat", "Wire", "Workers", "Telemetry", "Crypto", "Reactor", "Store", "Bus", "Gateway",
+        "Primitives", "JSON", "Chat", "Wire", "Workers", "Telemetry", "Crypto", "Reactor", "Store", "Bus", "Gateway",
         "Configuration",
       ],
       swiftSettings: strict),
@@ -87,7 +99,15 @@ let package = Package(
     suite("Store", of: ["Store", "Chat", "Crypto"]),
     suite("Gateway", of: ["Gateway", "Store", "Chat", "Wire", "JSON", "WebSocket", "Primitives", "Telemetry"]),
     suite("Configuration", of: ["Configuration"]),
-  ],
+
+    // What the fuzzers check, as a library, so that the committed corpora run with every other test.
+    .target(
+      name: "FuzzTargets", dependencies: ["HTTP1", "WebSocket", "JSON", "Chat", "Wire"], path: "Tests/Fuzz/Targets",
+      swiftSettings: strict),
+    .testTarget(
+      name: "FuzzCorpusTests", dependencies: ["FuzzTargets", "WebSocket"], path: "Tests/Fuzz/CorpusTests",
+      swiftSettings: strict),
+  ] + (isFuzzing ? ["frame", "head", "handshake", "inflate", "operation"].map(fuzzer) : []),
   swiftLanguageModes: [.v6],
   cxxLanguageStandard: .cxx17
 )

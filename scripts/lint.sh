@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Format and house style, without building anything.
+# Format, house style and the written part of the fuzzers' corpora, without building anything.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 paths=(Package.swift)
@@ -8,3 +8,4 @@ for folder in Sources Tests loadtest; do
 done
 swift format lint --strict -r "${paths[@]}"
 python3 scripts/style.py
+python3 Tests/Fuzz/seeds.py --check

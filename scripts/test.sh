@@ -4,7 +4,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-order=(lint build unit clauses threads release end-to-end)
+order=(lint build unit clauses fuzz threads release end-to-end)
 wanted=("$@")
 [ ${#wanted[@]} -gt 0 ] || wanted=("${order[@]}")
 for name in "${wanted[@]}"; do
@@ -38,6 +38,9 @@ stage() {
 
 unit() { swift test "${strict[@]}" --skip-build --quiet --xunit-output "$results/unit.xml"; }
 
+# A minute for each of the fuzzers that know the coverage; the one over a running gateway is left to `make fuzz`.
+fuzz() { FUZZ_SECONDS=${FUZZ_SECONDS:-60} scripts/fuzz.sh frame head handshake inflate operation; }
+
 # Rooms with threads, under ThreadSanitizer, in a build folder of their own.
 threads() {
   TSAN_OPTIONS="halt_on_error=0 exitcode=66 second_deadlock_stack=1" \
@@ -62,6 +65,7 @@ if stage build swift build --build-tests "${strict[@]}"; then
   stage unit unit
 fi
 stage clauses python3 scripts/clauses.py --quiet
+stage fuzz fuzz
 stage threads threads
 if stage release release; then
   stage end-to-end end_to_end

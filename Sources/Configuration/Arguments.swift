@@ -1,4 +1,4 @@
-/// The command line, taken apart. Values are not judged here, only which flag they belong to.
+/// The command line, taken apart. Values are not judged here, only which subcommand and flag they belong to.
 enum Arguments {
   struct Flag {
     let key: Key
@@ -6,87 +6,48 @@ enum Arguments {
   }
 
   enum Parsed {
-    case serve(flags: [Flag], configFile: String?, problems: [Problem])
+    case command(CommandForm, CommandLineReader)
     case help(String)
-    case version
     case refused([Problem])
   }
-
-  static let subcommands = ["serve", "version", "help"]
 
   /// `arguments` is the command line without the program's name.
   static func parse(_ arguments: [String]) -> Parsed {
     guard let first = arguments.first else { return .help(HelpText.program) }
     switch first {
-    case "serve": return parseServe(Array(arguments.dropFirst()))
-    case "version", "--version":
-      if arguments.contains("--help") { return .help(HelpText.version) }
-      return extra(after: arguments) ?? .version
+    case "--version": return parse(["version"] + arguments.dropFirst())
     case "help", "--help", "-h":
-      return arguments.count > 1 && arguments[1] == "serve" ? .help(HelpText.serve) : .help(HelpText.program)
-    default:
-      let hint = Nearest.to(first, among: subcommands).map { "did you mean threadcast \($0)?" }
+      let asked = Array(arguments.dropFirst())
+      return asked.isEmpty ? .help(HelpText.program) : parse(asked.filter { !$0.hasPrefix("-") } + ["--help"])
+    default: break
+    }
+    let forms = CommandForm.beginning(with: first)
+    guard let form = forms.first else {
+      let hint = Nearest.to(first, among: CommandForm.heads + ["help"]).map { "did you mean threadcast \($0)?" }
       return .refused([
         Problem(.argument(first), "is not a known command", hint ?? "see threadcast --help for the commands")
       ])
     }
+    if form.words.count == 1 { return read(form, Array(arguments.dropFirst())) }
+    return parse(second: arguments.dropFirst().first, of: first, forms, rest: Array(arguments.dropFirst(2)))
   }
 
-  private static func extra(after arguments: [String]) -> Parsed? {
-    guard arguments.count > 1 else { return nil }
-    return .refused([Problem(.argument(arguments[1]), "is not expected after \(arguments[0])", "take it out")])
-  }
-
-  private static func parseServe(_ words: [String]) -> Parsed {
-    var flags: [Flag] = []
-    var configFile: String?
-    var problems: [Problem] = []
-    var index = 0
-    while index < words.count {
-      let word = words[index]
-      index += 1
-      if word == "--help" || word == "-h" { return .help(HelpText.serve) }
-      guard word.hasPrefix("--"), word.count > 2 else {
-        problems.append(Problem(.argument(word), "is not expected here", "flags begin with two dashes"))
-        continue
-      }
-      // Both `--data DIR` and `--data=DIR`.
-      let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      let name = parts.first.map(String.init) ?? ""
-      var inline = parts.count > 1 ? String(parts[1]) : nil
-      let key = Key.with(flag: name)
-      guard key != nil || name == "config" else {
-        let known = Key.all.compactMap(\.flag) + ["config", "help"]
-        let hint = Nearest.to(name, among: known).map { "did you mean --\($0)?" }
-        problems.append(
-          Problem(.flag("--\(name)"), "is not a known flag", hint ?? "see threadcast serve --help for the flags"))
-        // What follows is most likely its value; a second complaint about that would help nobody.
-        if inline == nil, index < words.count, !words[index].hasPrefix("-") { index += 1 }
-        continue
-      }
-      if let key, key.isToggle {
-        flags.append(Flag(key: key, texts: [inline ?? "true"]))
-        continue
-      }
-      if inline == nil, index < words.count, !words[index].hasPrefix("--") {
-        inline = words[index]
-        index += 1
-      }
-      guard let value = inline, !value.isEmpty else {
-        problems.append(
-          Problem(.flag("--\(name)"), "needs a value", "write --\(name) \(key?.placeholder ?? "FILE")"))
-        continue
-      }
-      guard let key else {
-        configFile = value
-        continue
-      }
-      if let at = flags.firstIndex(where: { $0.key.path == key.path }) {
-        flags[at].texts.append(value)
-      } else {
-        flags.append(Flag(key: key, texts: [value]))
-      }
+  /// `token` and `key` need another word.
+  private static func parse(second: String?, of first: String, _ forms: [CommandForm], rest: [String]) -> Parsed {
+    let seconds = forms.compactMap(\.words.last)
+    let choices = seconds.map { "threadcast \(first) \($0)" }.joined(separator: ", ")
+    guard let second else {
+      return .refused([Problem(.argument(first), "needs another word", "write \(choices)")])
     }
-    return .serve(flags: flags, configFile: configFile, problems: problems)
+    if second == "--help" || second == "-h" { return .help(HelpText.commands(forms)) }
+    if let form = forms.first(where: { $0.words.last == second }) { return read(form, rest) }
+    let hint = Nearest.to(second, among: seconds).map { "did you mean threadcast \(first) \($0)?" }
+    return .refused([Problem(.argument("\(first) \(second)"), "is not a known command", hint ?? "write \(choices)")])
+  }
+
+  private static func read(_ form: CommandForm, _ words: [String]) -> Parsed {
+    let line = CommandLineReader(words, form: form)
+    guard line.wantsHelp else { return .command(form, line) }
+    return .help(form.path == "serve" ? HelpText.serve : form.help)
   }
 }

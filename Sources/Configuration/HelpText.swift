@@ -1,25 +1,28 @@
-/// The texts of `--help` and the example file, made from `Key.all`.
+/// The texts of `--help`, made from `Key.all` and `CommandForm.all`.
 package enum HelpText {
-  package static let program = """
+  package static var program: String {
+    """
     threadcast: a real-time gateway for threaded conversations
 
     Usage: threadcast COMMAND [FLAGS]
 
-      serve      run the gateway
-      version    print the version
 
-    Each command has --help. To try it: threadcast serve --dev
+    """ + rows(CommandForm.all) + """
 
-    """
+      Each command has --help. To try the gateway: threadcast serve --dev
 
-  package static let version = """
-    Usage: threadcast version
+      """
+  }
 
-    Prints the version on one line.
+  /// The list of some commands.
+  static func commands(_ forms: [CommandForm]) -> String {
+    "Usage: threadcast COMMAND [FLAGS]\n\n" + rows(forms) + "\nEach command has --help.\n"
+  }
 
-    Example: threadcast version
-
-    """
+  private static func rows(_ forms: [CommandForm]) -> String {
+    forms.map { "  " + $0.path + String(repeating: " ", count: max(2, 15 - $0.path.count)) + $0.summary + "\n" }
+      .joined()
+  }
 
   package static var serve: String {
     var text = """
@@ -47,22 +50,7 @@ package enum HelpText {
     return text
   }
 
-  /// A settings file that says nothing new: every key with its default, commented out.
-  package static var exampleFile: String {
-    var text = "# Threadcast settings. Every line is the default; take the # away to change one.\n"
-    var section = ""
-    for key in Key.all {
-      let parts = key.path.split(separator: ".", maxSplits: 1)
-      let here = parts.count == 2 ? String(parts[0]) : ""
-      if here != section, !here.isEmpty { text += "\n#\(here):\n" } else if here.isEmpty { text += "\n" }
-      section = here
-      let indent = here.isEmpty ? "" : "  "
-      text += "#\(indent)# \(key.help)\n#\(indent)\(parts.last ?? ""): \(key.defaultText)\n"
-    }
-    return text
-  }
-
-  private static func row(_ flag: String, _ help: String) -> String {
+  static func row(_ flag: String, _ help: String) -> String {
     "  " + flag + String(repeating: " ", count: max(2, 24 - flag.count)) + help + "\n"
   }
 }

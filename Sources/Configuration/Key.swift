@@ -58,9 +58,11 @@ struct Key: Sendable {
   }
 
   /// The default as it would be written in the file.
-  var defaultText: String {
-    let settings = Settings()
-    return switch kind {
+  var defaultText: String { text(in: Settings()) }
+
+  /// The value in `settings` as it would be written in the file.
+  func text(in settings: Settings) -> String {
+    switch kind {
     case .toggle(let path): settings[keyPath: path] ? "true" : "false"
     case .integer(let path, _): String(settings[keyPath: path])
     case .text(let path): settings[keyPath: path].isEmpty ? "\"\"" : settings[keyPath: path]
@@ -140,11 +142,5 @@ struct Key: Sendable {
     }
     settings[keyPath: path] = choice
     return []
-  }
-
-  /// The value for a message: short, and without characters that would move a terminal's cursor.
-  private func quoted(_ text: String) -> String {
-    let safe = String(text.unicodeScalars.prefix(60).map { $0.value < 32 || $0.value == 127 ? "?" : Character($0) })
-    return "'\(safe)'"
   }
 }

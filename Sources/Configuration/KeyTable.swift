@@ -1,5 +1,5 @@
 extension Key {
-  /// Every setting, in the order in which the help text and the example file show them.
+  /// Every setting, in the order in which the help text and deploy/threadcast.example.yaml show them.
   static let all: [Key] = [
     Key(
       "listen", flag: "listen", "ADDR:PORT", .addresses(\.listen),

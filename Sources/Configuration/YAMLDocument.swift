@@ -18,11 +18,18 @@ struct YAMLDocument {
 
   private(set) var entries: [Entry] = []
   private(set) var problems: [Problem] = []
+  private var walkedNodes = 0
 
   /// Bounds on what a file may make us do; a real one has some thirty keys in two levels.
   static let largestFileBytes = 262_144
   private static let deepestLevel = 4
   private static let mostEntries = 1_000
+  /// libyaml looks through every open bracket and every anchor again and again: a file of brackets would keep it busy
+  /// for minutes. Both are counted before it builds anything.
+  private static let deepestBracket = 32
+  private static let mostEvents = 8_192
+  /// Nodes that are walked; aliases make a small file stand for a huge tree.
+  private static let mostNodes = 8_192
 
   /// Reads one document. What is wrong with its shape stands in `problems`, and the rest is read all the same; after a
   /// syntax error nothing is, since a half-read file would only make up further problems.
@@ -32,25 +39,52 @@ struct YAMLDocument {
       document.problems = [Problem(.syntax(line: 1), "is larger than \(largestFileBytes) bytes", "check the path")]
       return document
     }
-    var parser = yaml_parser_t()
-    guard yaml_parser_initialize(&parser) == 1 else {
-      document.problems = [Problem(.syntax(line: 1), "could not be read: out of memory")]
+    if let problem = withParser(over: bytes, excess) {
+      document.problems = [problem]
       return document
     }
-    defer { yaml_parser_delete(&parser) }
-    bytes.withUnsafeBufferPointer { buffer in
-      // An empty buffer has no address, and libyaml insists on one.
-      var nothing: UInt8 = 0
-      if let base = buffer.baseAddress {
-        yaml_parser_set_input_string(&parser, base, buffer.count)
-      } else {
-        yaml_parser_set_input_string(&parser, &nothing, 0)
-      }
+    withParser(over: bytes) { parser in
       if document.load(&parser), document.load(&parser) {
         document.problems.append(Problem(.syntax(line: 1), "holds more than one document", "keep the first"))
       }
     }
     return document
+  }
+
+  private static func withParser<Answer>(over bytes: [UInt8], _ body: (inout yaml_parser_t) -> Answer) -> Answer {
+    var parser = yaml_parser_t()
+    // It fails only when the system has no memory for a few kilobytes.
+    guard yaml_parser_initialize(&parser) == 1 else { preconditionFailure("libyaml could not get its memory") }
+    defer { yaml_parser_delete(&parser) }
+    return bytes.withUnsafeBufferPointer { buffer in
+      // An empty buffer has no address, and libyaml insists on one.
+      var nothing: UInt8 = 0
+      return withUnsafePointer(to: &nothing) { nowhere in
+        yaml_parser_set_input_string(&parser, buffer.baseAddress ?? nowhere, buffer.count)
+        return body(&parser)
+      }
+    }
+  }
+
+  /// What makes the file too much to load; nil for a bounded one, and for broken YAML, which `load` describes.
+  private static func excess(_ parser: inout yaml_parser_t) -> Problem? {
+    var depth = 0
+    for _ in 0..<mostEvents {
+      var event = yaml_event_t()
+      guard yaml_parser_parse(&parser, &event) == 1 else { return nil }
+      defer { yaml_event_delete(&event) }
+      switch event.type {
+      case YAML_STREAM_END_EVENT: return nil
+      case YAML_SEQUENCE_START_EVENT, YAML_MAPPING_START_EVENT: depth += 1
+      case YAML_SEQUENCE_END_EVENT, YAML_MAPPING_END_EVENT: depth -= 1
+      default: break
+      }
+      if depth > deepestBracket {
+        let line = Int(event.start_mark.line) + 1
+        return Problem(.syntax(line: line), "is nested too deep", "no key has that many levels")
+      }
+    }
+    return Problem(.syntax(line: 1), "has too many parts", "check the path")
   }
 
   /// Loads the parser's next document; only the first one is walked. False at the end of the file or after an error.
@@ -82,7 +116,7 @@ struct YAMLDocument {
   ) {
     var pair = mapping.pointee.data.mapping.pairs.start
     let end = mapping.pointee.data.mapping.pairs.top
-    while let current = pair, current != end {
+    while let current = pair, current != end, walkedNodes <= Self.mostNodes {
       pair = current + 1
       guard let keyNode = yaml_document_get_node(&document, current.pointee.key),
         let valueNode = yaml_document_get_node(&document, current.pointee.value)
@@ -106,6 +140,13 @@ struct YAMLDocument {
   private mutating func read(
     _ node: UnsafeMutablePointer<yaml_node_t>, of document: inout yaml_document_t, path: String, line: Int, level: Int
   ) {
+    walkedNodes += 1
+    guard walkedNodes <= Self.mostNodes else {
+      if walkedNodes == Self.mostNodes + 1 {
+        problems.append(Problem(.file(key: path, line: line), "stands for too much", "write it without aliases"))
+      }
+      return
+    }
     if entries.contains(where: { $0.path == path }) {
       problems.append(Problem(.file(key: path, line: line), "stands twice", "keep one"))
       return

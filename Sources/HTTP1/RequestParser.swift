@@ -37,6 +37,9 @@ package struct RequestParser: Sendable {
     return false
   }
 
+  /// What is held of a head that is split over reads, in bytes; 0 after `.head` and `.failed`.
+  package var heldBytes: Int { partial.capacity }
+
   package mutating func next(_ input: inout UnsafeMutableRawBufferPointer) -> Event {
     switch state {
     case .head: return readHead(&input)

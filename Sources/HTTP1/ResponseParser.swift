@@ -38,6 +38,9 @@ package struct ResponseParser: Sendable {
 
   package init() {}
 
+  /// What is held of a head that is split over reads, in bytes; 0 after `.head` and `.failed`.
+  package var heldBytes: Int { partial.capacity }
+
   /// Takes what it used off the front of `input`; what follows the head stays.
   package mutating func next(_ input: inout UnsafeMutableRawBufferPointer) -> Event {
     guard !isDead else {

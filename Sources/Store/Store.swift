@@ -26,6 +26,8 @@ package struct StoreFailure: Error, Sendable {
   package var kind: Kind
   /// One sentence for an operator.
   package var message: String
+  /// Whether it is because another process works as the store's writer.
+  package var isInUse = false
   package init(_ kind: Kind, _ message: String) {
     self.kind = kind
     self.message = message

@@ -194,7 +194,7 @@ package struct ConnectionMachine: ~Copyable {
   /// §5.5.1, §7.4: empty, or a valid code and a reason in UTF-8.
   private mutating func closeEvent(_ payload: UnsafeRawBufferPointer) -> Event {
     guard !payload.isEmpty else {
-      closeReceived = true
+      endReading()
       return .close(code: nil, reason: payload)
     }
     guard payload.count >= 2 else {
@@ -209,8 +209,15 @@ package struct ConnectionMachine: ~Copyable {
     guard validator.accept(reason), validator.isComplete else {
       return fail(ProtocolFailure(.invalidClose, .invalidPayload, "the close reason is not UTF-8"))
     }
-    closeReceived = true
+    endReading()
     return .close(code: code, reason: reason)
+  }
+
+  /// A message that the close frame cut off is not kept until the connection has ended (C025).
+  private mutating func endReading() {
+    closeReceived = true
+    message = nil
+    assembly = []
   }
 
   // MARK: Data frames

@@ -18,9 +18,12 @@ struct Serve {
     // Before any thread exists: what is started later inherits the blocked signals.
     SignalSource.blockSignals()
     umask(0o077)
+    // A file-size limit then is a full disk (S11), not the end of the process.
+    signal(SIGXFSZ, SIG_IGN)
     raiseDescriptorLimit()
     let log = Log(level: logLevel, format: settings.log.format == .json ? .json : .keyValue)
     let store = try openStore()
+    report(store.wideRights, log)
     try settings.dev ? writeDevelopmentData(to: store) : refuseDevelopmentData(in: store)
     let loops = settings.loops == 0 ? max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) : settings.loops
     let listeners = try listen(loops: loops)
@@ -37,7 +40,9 @@ struct Serve {
     Threadcast.write(
       "threadcast ready listen=\(addresses) tls=\(tls) store=sqlite epoch=\(store.epoch)\n", to: STDOUT_FILENO)
     log.info("ready", ["listen": .text(addresses), "loops": .number(loops), "version": .text(GatewayVersion.text)])
+    Supervisor.notify("READY=1")
     waitForStop(log)
+    Supervisor.notify("STOPPING=1")
     stop(node, log)
   }
 
@@ -79,6 +84,15 @@ struct Serve {
       return try SQLiteStore.open(folder: settings.data)
     } catch {
       throw StartFailure(error.message)
+    }
+  }
+
+  /// What other users could reach, and whether they still can (S12).
+  private func report(_ findings: [WideRights], _ log: Log) {
+    for finding in findings {
+      log.warning(
+        finding.isTightened ? "rights_tightened" : "rights_too_wide",
+        ["path": .text(finding.path), "mode": .text(finding.mode)])
     }
   }
 

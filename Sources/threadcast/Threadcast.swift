@@ -1,8 +1,10 @@
 import Configuration
 import Gateway
 import Glibc
+import JSON
 
-/// The composition root: reads what the process was told, builds every thread in order, stops them in reverse.
+/// The composition root: reads what the process was told and does it. For `serve` it builds every thread in order and
+/// stops them in reverse.
 ///
 /// Exit codes: 0 after an orderly stop, 1 when the world refuses (a port in use, a folder that cannot be written),
 /// 78 when what it was told is wrong (S6).
@@ -14,18 +16,40 @@ enum Threadcast {
       readFile: ConfigurationFile.read)
     switch launch {
     case .help(let text): write(text, to: STDOUT_FILENO)
-    case .version: write("threadcast \(GatewayVersion.text)\n", to: STDOUT_FILENO)
+    case .version(let asJSON):
+      let text =
+        asJSON
+        ? object {
+          $0.key("version"); $0.string(GatewayVersion.text)
+        } : "threadcast \(GatewayVersion.text)\n"
+      write(text, to: STDOUT_FILENO)
+    case .checked(let settings, let asJSON): CheckConfig(settings: settings, asJSON: asJSON).run()
+    case .run(let command, let data, let asJSON):
+      orExit { () throws(StartFailure) in try Administration(data: data, asJSON: asJSON).run(command) }
     case .refused(let problems):
       for problem in problems { write("threadcast: \(problem)\n", to: STDERR_FILENO) }
       exit(Launch.refusedStatus)
     case .serve(let settings):
-      do throws(StartFailure) {
-        try Serve(settings).run()
-      } catch {
-        write("threadcast: \(error.sentence)\n", to: STDERR_FILENO)
-        exit(1)
-      }
+      orExit { () throws(StartFailure) in try Serve(settings).run() }
     }
+  }
+
+  private static func orExit(_ body: () throws(StartFailure) -> Void) {
+    do throws(StartFailure) {
+      try body()
+    } catch {
+      write("threadcast: \(error.sentence)\n", to: STDERR_FILENO)
+      exit(error.status)
+    }
+  }
+
+  /// One JSON object on one line.
+  static func object(_ members: (inout JSONWriter) -> Void) -> String {
+    var writer = JSONWriter()
+    writer.beginObject()
+    members(&writer)
+    writer.endObject()
+    return String(decoding: writer.take(), as: UTF8.self) + "\n"
   }
 
   /// The process's environment as it is now; a later variable of the same name does not count.
@@ -53,8 +77,13 @@ enum Threadcast {
   }
 }
 
-/// Why the gateway did not start: one sentence for the operator (S6).
+/// Why the gateway did not start, or a command was not done: one sentence for the operator (S6).
 struct StartFailure: Error {
   var sentence: String
-  init(_ sentence: String) { self.sentence = sentence }
+  /// What the process exits with: 1 when the world refuses, 78 when what it was told is wrong.
+  var status: Int32
+  init(_ sentence: String, status: Int32 = 1) {
+    self.sentence = sentence
+    self.status = status
+  }
 }

@@ -40,6 +40,15 @@ struct MemoryTests {
     #expect(crossed.rest == 0)
   }
 
+  /// The connection lives on until our own close frame has left.
+  @Test(arguments: [[], [0x03, 0xE8]] as [[UInt8]]) func C025_aCloseFreesTheMessageThatItCutsOff(_ payload: [UInt8]) {
+    let open = masked(0x02, [UInt8](repeating: 7, count: 100_000))
+    let closed = run([open, masked(0x88, payload)], .server)
+    #expect(closed.held >= 100_000)
+    #expect(closed.notes == [.close(payload.isEmpty ? nil : 1000, "")])
+    #expect(closed.rest == 0)
+  }
+
   /// A peer that announces 16 MB and sends little takes little.
   @Test func memoryGrowsWithWhatHasCome() {
     let setup = Setup(maximumMessageBytes: 1 << 24)

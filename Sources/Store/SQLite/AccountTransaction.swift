@@ -29,10 +29,13 @@ struct AccountTransaction {
     try row.bind(user.updatedAt.value).bind(user.lastActiveAt.value).run()
   }
 
-  /// The application alone mints. A hash that the same user has already gets the new end; a revoked one, or another
+  /// The application alone mints, and none for the system user: that is what admin keys are for (A2). A hash that the same user has already gets the new end; a revoked one, or another
   /// user's, is refused.
   func mintToken(for uid: UserID, hash: [UInt8], expiresAt: UnixSeconds) throws(StoreFailure) -> Outcome {
     guard caller.isApplication else { return Self.noAccess }
+    guard uid != .application else {
+      return Outcome(.failure(Refusal(.badRequest, "The system user has no tokens.", details: [.field("uid")])))
+    }
     guard let user = try session.directory.user(uid) else { return Outcome(.failure(Refusal(.uidNotFound))) }
     if let known = try token(hash), known.user != user.key || known.isRevoked {
       return Outcome(.failure(Refusal(.badRequest, "The token is taken.", details: [.field("token")])))

@@ -1,8 +1,15 @@
 internal import CSQLite
+internal import Glibc
 
 /// One SQLite connection, used by one thread. Statements keep it alive; it closes with the last of them.
 final class Connection {
-  enum Role: Sendable { case writer, reader }
+  enum Role: Sendable {
+    case writer, reader
+    /// Writes a little beside another process's writer (S5).
+    case visitor
+    /// Fills a file that nobody else knows yet.
+    case copy
+  }
 
   private let handle: OpaquePointer
 
@@ -18,7 +25,19 @@ final class Connection {
       throw StoreFailure(code: code, detail: detail)
     }
     self.handle = handle
-    sqlite3_busy_timeout(handle, Self.busyTimeoutMilliseconds)
+    if role == .visitor {
+      // A busy writer is free for an instant between two commits: the engine's own pauses, up to 100 ms, would miss it
+      // again and again.
+      sqlite3_busy_handler(
+        handle,
+        { _, attempts in
+          guard attempts < Connection.visitorAttempts else { return 0 }
+          usleep(500)
+          return 1
+        }, nil)
+    } else {
+      sqlite3_busy_timeout(handle, Self.busyTimeoutMilliseconds)
+    }
     for pragma in Self.pragmas(role) { try execute(pragma) }
   }
 
@@ -27,8 +46,11 @@ final class Connection {
   /// Made before the first connection of the process; when somebody else was first, their settings stand.
   private static let configuration: Int32 = csqlite_stop_counting_memory()
 
-  /// How long one process waits for another's lock: only schema work and the close of a last connection hold one.
+  /// How long one process waits for another's lock: schema work, the close of a last connection, and the short
+  /// transactions of a visitor hold one.
   private static let busyTimeoutMilliseconds: Int32 = 5000
+  /// Half a millisecond and a little more each: some fifteen seconds in all.
+  private static let visitorAttempts: Int32 = 20_000
 
   private static func pragmas(_ role: Role) -> [String] {
     let shared = ["PRAGMA trusted_schema = OFF", "PRAGMA temp_store = MEMORY"]
@@ -42,6 +64,11 @@ final class Connection {
       ]
     case .reader:
       return shared + ["PRAGMA query_only = ON", "PRAGMA cache_size = -8192"]
+    case .visitor:
+      // The log is copied back by whoever serves; a visitor holds no lock longer than its own commit.
+      return shared + ["PRAGMA synchronous = FULL", "PRAGMA wal_autocheckpoint = 0"]
+    case .copy:
+      return shared + ["PRAGMA synchronous = FULL", "PRAGMA cache_size = -8192"]
     }
   }
 
@@ -64,6 +91,17 @@ final class Connection {
   /// The integer that a pragma answers.
   func integer(_ pragma: String) throws(StoreFailure) -> Int64 {
     try prepare(pragma).first { $0.integer(0) } ?? 0
+  }
+
+  /// Copies every page of `source`, one committed moment, into this connection's database.
+  func fill(from source: Connection) throws(StoreFailure) {
+    guard let backup = sqlite3_backup_init(handle, "main", source.handle, "main") else {
+      throw failure(sqlite3_extended_errcode(handle))
+    }
+    // All in one step: between steps another process's commit would make it start again.
+    let code = sqlite3_backup_step(backup, -1)
+    let end = sqlite3_backup_finish(backup)
+    guard code == SQLITE_DONE, end == SQLITE_OK else { throw failure(code == SQLITE_DONE ? end : code) }
   }
 
   func failure(_ code: Int32) -> StoreFailure {

@@ -7,20 +7,24 @@ internal import Chat
 /// clear sentence instead of a shared disaster.
 package final class SQLiteStore: Store {
   package let epoch: String
+  /// What other users could have reached when the store was opened; for a line of the log (S12).
+  package let wideRights: [WideRights]
   private let folder: DataFolder
 
-  private init(folder: DataFolder, epoch: String) {
+  private init(folder: DataFolder, epoch: String, wideRights: [WideRights]) {
     self.folder = folder
     self.epoch = epoch
+    self.wideRights = wideRights
   }
 
   /// Opens the store in `folder`; makes the folder and the store when they are missing, and brings an older schema up
-  /// to date (S11). The files belong to their owner alone (S12).
+  /// to date (S11). The files belong to their owner alone, and are made to when they do not (S12).
   ///
   /// - Parameter folder: a path without a slash at its end.
   package static func open(folder path: String) throws(StoreFailure) -> SQLiteStore {
     let folder = DataFolder(path: path)
     try folder.create()
+    let wideRights = folder.tighten()
     let connection = try Connection(path: folder.databasePath, role: .writer)
     let migration = Migration(connection: connection, steps: Schema.steps)
     if try migration.state() == .behind {
@@ -33,9 +37,9 @@ package final class SQLiteStore: Store {
       // A first start that was cut between schema and contents.
       let lock = try folder.lock()
       defer { withExtendedLifetime(lock) {} }
-      return SQLiteStore(folder: folder, epoch: try found(connection))
+      return SQLiteStore(folder: folder, epoch: try found(connection), wideRights: wideRights)
     }
-    return SQLiteStore(folder: folder, epoch: epoch)
+    return SQLiteStore(folder: folder, epoch: epoch, wideRights: wideRights)
   }
 
   package func makeWriter() throws(StoreFailure) -> any StoreWriter {
@@ -64,7 +68,7 @@ package final class SQLiteStore: Store {
   }
 
   /// 128 random bits from the system's generator, as 32 hexadecimal digits.
-  private static func newEpoch() -> String {
+  static func newEpoch() -> String {
     var generator = SystemRandomNumberGenerator()
     return (0..<4).map { _ in
       let digits = String(UInt32.random(in: .min ... .max, using: &generator), radix: 16)

@@ -1,0 +1,7 @@
+import FuzzTargets
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  FuzzTarget.inflate.runOrTrap(UnsafeBufferPointer(start: start, count: count))
+  return 0
+}
