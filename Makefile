@@ -1,7 +1,7 @@
 # Every target is a thin call of a script, so that the same commands run here, by hand and in CI.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help serve test build bench lint fuzz soak clauses clean
+.PHONY: help serve test build bench loadtest lint fuzz soak clauses clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -16,8 +16,11 @@ build: ## Build release: .build/release/threadcast
 	@scripts/setup.sh
 	@swift build -c release --product threadcast
 
-bench: ## Measure a release build on this machine with the clients of the end-to-end tests
+bench: ## Measure a release build on this machine and hold it to loadtest/limits.json (ARGS="--rounds 9")
 	@scripts/bench.sh $(ARGS)
+
+loadtest: ## Run a load scenario against a fresh gateway (SCENARIO=fanout, flags of the driver: ARGS="--sessions 500")
+	@scripts/loadtest.sh $(or $(SCENARIO),fanout) $(ARGS)
 
 lint: ## Check format and house style
 	@scripts/lint.sh

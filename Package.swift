@@ -33,7 +33,10 @@ func fuzzer(_ name: String) -> Target {
 
 let package = Package(
   name: "threadcast",
-  products: [.executable(name: "threadcast", targets: ["threadcast"])],
+  products: [
+    .executable(name: "threadcast", targets: ["threadcast"]),
+    .executable(name: "threadcast-load", targets: ["threadcast-load"]),
+  ],
   targets: [
     // C libraries: module maps and thin inlines, no logic.
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -73,6 +76,15 @@ let package = Package(
         "Configuration",
       ],
       swiftSettings: strict),
+
+    // The load driver: its model is pure, its program has the sockets.
+    .target(
+      name: "LoadModel", dependencies: ["Primitives", "JSON"], path: "loadtest/driver/LoadModel", swiftSettings: strict),
+    .executableTarget(
+      name: "threadcast-load",
+      dependencies: ["LoadModel", "Primitives", "HTTP1", "WebSocket", "JSON", "Workers", "CLinux", "COpenSSL"],
+      path: "loadtest/driver/threadcast-load", swiftSettings: strict),
+    suite("LoadModel", of: ["LoadModel", "JSON", "Primitives"]),
 
     suite("Primitives", of: ["Primitives"]),
     suite("Crypto", of: ["Crypto"]),

@@ -47,6 +47,15 @@ extension Key {
     Key(
       "limits.outboundBytes", nil, .integer(\.limits.outboundBytes, 65_536...67_108_864),
       "Bytes that may wait for one session before it is closed 4001."),
+    Key(
+      "limits.outboundTotalBytes", nil, .integer(\.limits.outboundTotalBytes, 1_048_576...1_099_511_627_776),
+      "Bytes that may wait on one loop for all sessions; above half of it each may hold an eighth of its own limit."),
+    Key(
+      "limits.resumeSeconds", nil, .integer(\.limits.resumeSeconds, 0...2_592_000),
+      "How long ago what a resuming session missed may have begun."),
+    Key(
+      "limits.resumeEvents", nil, .integer(\.limits.resumeEvents, 0...1_000_000),
+      "How many events a resuming session may have missed."),
   ]
 
   static func at(path: String) -> Key? { all.first { $0.path == path } }

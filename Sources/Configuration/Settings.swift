@@ -57,5 +57,10 @@ package struct Settings: Sendable, Equatable {
     package var headBytes = 16_384
     /// Bytes that may wait for one session before it is closed 4001 (R7).
     package var outboundBytes = 1_048_576
+    /// Bytes that may wait on one loop for all its sessions.
+    package var outboundTotalBytes = 536_870_912
+    /// How far back a session may come from (R6).
+    package var resumeSeconds = 86_400
+    package var resumeEvents = 10_000
   }
 }

@@ -96,8 +96,8 @@ package struct ReadRequest: Sendable {
     case upgrade(tokenHash: [UInt8])
     /// Load the session of this token. Answered by `.sessionLoaded`.
     case session(tokenHash: [UInt8], SessionWish)
-    /// A page of what a session missed. Answered by `.missedLoaded`.
-    case missed(MissedQuery)
+    /// A page of what a session missed, of about so many bytes at most. Answered by `.missedLoaded`.
+    case missed(MissedQuery, bytes: Int)
     /// The threads that a user follows. Answered by `.followedLoaded`.
     case followed(UserID)
     /// The place of a thread that a session opens. Answered by `.threadFound`.
@@ -132,6 +132,7 @@ package struct SessionWish: Sendable {
   package var resume: Seq?
   package var replies: ReplyChoice
   package var openThreads: [MessageID]
+  package var window: ResumeWindow
 }
 
 /// A session as loaded beside the log.

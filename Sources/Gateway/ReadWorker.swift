@@ -12,8 +12,6 @@ package final class ReadWorker: Sendable {
   private let shards: [Mailbox<ShardMail>]
   private let committer: Mailbox<WriteRequest>
   private let counters: GatewayCounters
-  private let window: ResumeWindow
-  private let replayPageBytes: Int
 
   package init(
     shards: [Mailbox<ShardMail>], committer: Mailbox<WriteRequest>, counters: GatewayCounters,
@@ -22,8 +20,6 @@ package final class ReadWorker: Sendable {
     self.shards = shards
     self.committer = committer
     self.counters = counters
-    window = ResumeWindow(seconds: Int64(settings.limits.resumeSeconds), events: settings.limits.resumeEvents)
-    replayPageBytes = settings.replayPageBytes
     requests = Mailbox(limit: settings.readerQueue, wakeup: Wakeup())
   }
 
@@ -51,8 +47,8 @@ package final class ReadWorker: Sendable {
       post(.upgradeChecked(address, verdict(hash, reader)), to: address)
     case .session(let hash, let wish):
       post(.sessionLoaded(address, session(hash, wish, reader)), to: address)
-    case .missed(let query):
-      post(.missedLoaded(address, missed(query, reader)), to: address)
+    case .missed(let query, let bytes):
+      post(.missedLoaded(address, missed(query, bytes, reader)), to: address)
     case .followed(let uid):
       post(.followedLoaded(address, followed(uid, reader)), to: address)
     case .thread(let root, let uid):
@@ -98,7 +94,7 @@ package final class ReadWorker: Sendable {
       var verdict: ResumeVerdict?
       if let position = wish.resume {
         verdict = try reader.resumption(
-          of: named.user.uid, after: position, window: window, now: UnixSeconds(Clock.unixSeconds()))
+          of: named.user.uid, after: position, window: wish.window, now: UnixSeconds(Clock.unixSeconds()))
       }
       guard let holder = try reader.tokenHolder(hash: hash, now: UnixSeconds(Clock.unixSeconds())) else {
         return .failure(TokenRefusal(.unknown))
@@ -119,7 +115,7 @@ package final class ReadWorker: Sendable {
   }
 
   /// A page of a replay, cut at the first event that would make it too long. Nil when the store does not answer.
-  private func missed(_ query: MissedQuery, _ reader: any StoreReader) -> MissedTexts? {
+  private func missed(_ query: MissedQuery, _ limitBytes: Int, _ reader: any StoreReader) -> MissedTexts? {
     do throws(StoreFailure) {
       guard let page = try reader.missed(query) else { return nil }
       var texts = MissedTexts(
@@ -132,7 +128,7 @@ package final class ReadWorker: Sendable {
       var bytes = 0
       for event in page.events {
         guard let text = EventEncoder.encode(event) else { continue }
-        if bytes > 0, bytes + text.count > replayPageBytes {
+        if bytes > 0, bytes + text.count > limitBytes {
           texts.through = Seq(event.seq.value - 1)
           texts.hasMore = true
           texts.hints = []

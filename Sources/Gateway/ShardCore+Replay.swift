@@ -35,7 +35,7 @@ extension ShardCore {
       isFirst: replay.isFirst)
     // The form is not used: a replay has no request of its own.
     let address = ReplyAddress(shard: index, connection: connection.handle, form: .http)
-    reads.append(ReadRequest(.missed(query), replyTo: address))
+    reads.append(ReadRequest(.missed(query, bytes: settings.replayPageBytes), replyTo: address))
   }
 
   mutating func missedLoaded(_ address: ReplyAddress, _ page: MissedTexts?) {

@@ -38,7 +38,9 @@ extension ShardCore {
     let resume = connection.connect?.resume
     let wish = SessionWish(
       resume: resume?.epoch == epoch ? resume?.seq : nil, replies: connection.connect?.replies ?? .all,
-      openThreads: connection.connect?.openThreads ?? [])
+      openThreads: connection.connect?.openThreads ?? [],
+      window: ResumeWindow(
+        seconds: Int64(connection.terms.limits.resumeSeconds), events: connection.terms.limits.resumeEvents))
     reads.append(
       ReadRequest(
         .session(tokenHash: tokenHash, wish),

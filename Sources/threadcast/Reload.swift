@@ -103,6 +103,7 @@ extension GatewaySettings {
     heartbeatSeconds = settings.heartbeatSeconds
     connectSeconds = settings.connectSeconds
     outboundBytes = settings.limits.outboundBytes
+    outboundTotalBytes = settings.limits.outboundTotalBytes
     headBytes = settings.limits.headBytes
     limits.frameBytes = settings.limits.frameBytes
     limits.bodyBytes = settings.limits.bodyBytes
@@ -113,5 +114,7 @@ extension GatewaySettings {
     limits.tagCharacters = settings.limits.tagCharacters
     limits.attachments = settings.limits.attachments
     limits.jsonDepth = settings.limits.jsonDepth
+    limits.resumeSeconds = settings.limits.resumeSeconds
+    limits.resumeEvents = settings.limits.resumeEvents
   }
 }

@@ -191,7 +191,7 @@ struct ProblemTests {
   @Test(arguments: [
     (
       "limits: 5",
-      "limits (line 1): is a section, not a value; its keys are frameBytes, textBytes, metadataBytes, customDataBytes, tags, tagCharacters, attachments, jsonDepth, bodyBytes, headBytes, outboundBytes"
+      "limits (line 1): is a section, not a value; its keys are frameBytes, textBytes, metadataBytes, customDataBytes, tags, tagCharacters, attachments, jsonDepth, bodyBytes, headBytes, outboundBytes, outboundTotalBytes, resumeSeconds, resumeEvents"
     ),
     ("data:\n  path: x", "data.path (line 2): data takes a value, not a section; write data: VALUE"),
     ("data:", "data (line 1): has no value; write one or take the line out"),
