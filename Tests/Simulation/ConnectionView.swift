@@ -78,6 +78,8 @@ final class ConnectionView {
   var handedOver: Set<Int64> = []
   /// The muids that went out on this connection.
   var sent: Set<String> = []
+  /// The node began to drain while the connection was there: what it says of that may come later.
+  var sawDrain = false
   var closeCode: Int?
 
   init(number: Int, token: SimulatedToken, device: String?) {

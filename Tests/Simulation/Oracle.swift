@@ -254,8 +254,8 @@ final class Oracle {
     trace.note("#\(view.number) \(view.user) closed \(code)")
     switch code {
     case 4000:
-      expect(isDraining || storeFailed, view, "S7: sent away, and nothing drains")
-      let owed = !isDraining ? [] : view.handedOver.filter { view.pending[$0] != nil }
+      expect(view.sawDrain || storeFailed, view, "S7: sent away, and nothing drains")
+      let owed = !view.sawDrain ? [] : view.handedOver.filter { view.pending[$0] != nil }
       expect(owed.isEmpty, view, "S7, C054: sent away with \(owed.sorted()) unanswered")
     case 4001:
       expect(peakQueuedBytes >= bounds.outboundBytes, view, "R7: 4001 at \(peakQueuedBytes) of \(bounds.outboundBytes)")

@@ -77,6 +77,7 @@ final class SimulatedClient {
 
   private func sendConnect(_ view: ConnectionView, withToken: Bool) {
     view.choice = choice
+    view.sawDrain = oracle.isDraining
     view.openThreads = openThreads
     view.headAtConnect = oracle.model.head
     if let position, !dice.chance(50) { view.resume = position }
@@ -241,7 +242,7 @@ final class SimulatedClient {
       if head.hasPrefix("HTTP/1.1 401 ") { needsToken = true }
       let isExpected =
         head.hasPrefix("HTTP/1.1 401 ") && (view.token.revokedAt != nil || view.token.expiresAt != 0)
-        || head.hasPrefix("HTTP/1.1 503 ") && (oracle.isDraining || oracle.storeFailed)
+        || head.hasPrefix("HTTP/1.1 503 ") && (view.sawDrain || oracle.storeFailed)
       oracle.expect(isExpected, view, "L2: refused: \(Array(incoming.prefix(30))) \(head)")
       leave(.endOfStream)
       return false

@@ -162,6 +162,7 @@ extension Simulation {
     trace.note("-- the node drains")
     drains += 1
     oracle.isDraining = true
+    for client in clients { client.view?.sawDrain = true }
     node.readiness.setDraining()
     for loop in node.loops { loop.surroundings.mailbox.post(.drain(seconds: 2)) }
     drainEnds = now + 2_000
