@@ -137,7 +137,7 @@ extension Simulation {
     case 2: trouble { self.faults.isDown = true }
     case 3: try crash()
     case 4: faults.crash = dice.chance(500) ? .beforeCommit : .afterCommit
-    case 5: revoke()
+    case 5: revoke(clients[dice.below(clients.count)])
     default: if drainEnds == nil, dice.chance(600) { drain() }
     }
   }
@@ -150,8 +150,8 @@ extension Simulation {
     trace.note("-- the store has trouble")
   }
 
-  private func revoke() {
-    guard let client = dice.pick(clients), client.token.revokedAt == nil else { return }
+  func revoke(_ client: SimulatedClient) {
+    guard client.token.revokedAt == nil else { return }
     trace.note("-- the token of client \(client.number) is revoked")
     let hash = Secret.digest(client.token.text)
     revoking[hash] = client.token

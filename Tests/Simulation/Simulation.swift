@@ -238,6 +238,7 @@ final class Simulation {
     guard let socket = client.socket, let view = client.view else { return }
     // A membership that changes while its session opens (C065, C125).
     if dice.chance(200) { changeMembership(of: client.token.uid) }
+    if dice.chance(60) { revoke(client) }
     views[Place(shard: loop.index, bits: socket.handle.bits)] = view
   }
 
