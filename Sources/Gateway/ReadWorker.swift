@@ -28,12 +28,25 @@ package final class ReadWorker: Sendable {
   /// The thread's body. Returns after `stop`, when nothing waits.
   package func run(_ reader: any StoreReader) {
     var waiting: [ReadRequest] = []
+    var pages: [ReadRequest] = []
     while true {
       waiting.removeAll(keepingCapacity: true)
-      guard requests.wait(drainingInto: &waiting) else { return }
-      work(on: waiting, with: reader)
+      if !pages.isEmpty {
+        requests.drain(into: &waiting)
+      } else if !requests.wait(drainingInto: &waiting) {
+        return
+      }
+      for request in waiting {
+        if case .missed = request.question { pages.append(request) } else { handle(request, reader) }
+      }
+      // Replays are long and nobody looks at a screen for them: a few pages, then whoever has come meanwhile.
+      let few = pages.prefix(Self.pagesInARow)
+      work(on: Array(few), with: reader)
+      pages.removeFirst(few.count)
     }
   }
+
+  private static let pagesInARow = 16
 
   /// Answers questions in order.
   func work(on requests: [ReadRequest], with reader: any StoreReader) {

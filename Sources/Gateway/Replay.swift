@@ -9,8 +9,6 @@ final class Replay {
   /// Everything up to here that concerns the session has been queued.
   var after: Seq
   var isFirst = true
-  /// A page is with a reader.
-  var isAsking = false
   var unsent: Set<MessageID> = []
   /// Events of the session's own making, which it does not hear of (M15).
   private(set) var own: Set<Seq> = []
@@ -47,7 +45,6 @@ final class Replay {
   func advance(to position: Seq, hasMore: Bool) -> Bool {
     after = position
     isFirst = false
-    isAsking = false
     own = own.filter { $0 > position }
     if isOverflowed {
       isOverflowed = false

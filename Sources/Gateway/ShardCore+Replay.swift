@@ -15,20 +15,22 @@ extension ShardCore {
   /// Asks for the next page of every replay whose queue has drained. Called before the driver takes the reads.
   mutating func pumpReplays() {
     guard !replaying.isEmpty else { return }
-    var going: [Handle] = []
+    var draining: [Handle] = []
     for handle in replaying {
       guard let connection = connection(handle), connection.phase == .live, let replay = connection.replay,
         let session = connection.session
       else { continue }
-      going.append(handle)
-      if !replay.isAsking, outlets.queuedBytes(handle) <= settings.replayLowBytes { ask(connection, replay, session) }
+      if outlets.queuedBytes(handle) <= settings.replayLowBytes {
+        ask(connection, replay, session)
+      } else {
+        draining.append(handle)
+      }
     }
-    replaying = going
+    replaying = draining
   }
 
   private mutating func ask(_ connection: ClientConnection, _ replay: Replay, _ session: Session) {
     let slot = connection.handle.index
-    replay.isAsking = true
     let query = MissedQuery(
       uid: session.uid, after: replay.after, replies: routes.choice(of: slot),
       openThreads: routes.openedThreads(slot), limit: settings.replayPageEvents, unsent: replay.unsent,
@@ -55,7 +57,7 @@ extension ShardCore {
     for (place, text) in page.hints where takesPart(connection.handle.index, in: place.conversation) {
       replay.hold(hint: text, of: place)
     }
-    guard replay.advance(to: page.through, hasMore: page.hasMore) else { return }
+    guard replay.advance(to: page.through, hasMore: page.hasMore) else { return replaying.append(connection.handle) }
     outlets.setHeld(false, for: connection.handle)
     connection.replay = nil
     for text in replay.takeHeld() { sendText(text, to: connection, limitBytes: .max) }

@@ -56,7 +56,7 @@ package struct ShardCore: ~Copyable {
   /// What a reader found at a position that this shard has not reached yet.
   var ahead: [(head: Seq, mail: ShardMail)] = []
   var hints = ThreadHints()
-  /// Sessions that are being told what they missed.
+  /// Sessions that are being told what they missed and whose last page has not left yet.
   var replaying: [Handle] = []
   var slotOfDevice: [DeviceKey: UInt32] = [:]
   var isDraining = false

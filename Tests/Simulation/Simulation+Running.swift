@@ -40,6 +40,7 @@ extension Simulation {
   /// Peace: everybody comes back, everything is answered, heartbeats say that nothing is missing. Then everybody goes,
   /// and nothing is left.
   private func end() throws {
+    isEnding = true
     if drainEnds != nil { try endDrain() }
     if dice.chance(100) { try crash() }
     calm()

@@ -47,6 +47,8 @@ final class Simulation {
   var troubleEnds: Int?
   /// Nobody comes back any more.
   var isOver = false
+  /// The quiet end has begun: nobody does anything by chance any more.
+  var isEnding = false
 
   init(seed: UInt64) throws {
     self.seed = seed
@@ -236,6 +238,10 @@ final class Simulation {
     client.connect(
       to: loop, number: connections, capacity: dice.pick([300, 2_000, 20_000]) ?? 0, deflate: dice.chance(250))
     guard let socket = client.socket, let view = client.view else { return }
+    guard !isEnding else {
+      views[Place(shard: loop.index, bits: socket.handle.bits)] = view
+      return
+    }
     // A membership that changes while its session opens (C065, C125).
     if dice.chance(200) { changeMembership(of: client.token.uid) }
     if dice.chance(60) { revoke(client) }

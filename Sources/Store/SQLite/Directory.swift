@@ -47,7 +47,7 @@ struct ConversationRow {
 /// Who is who: users, groups, memberships and conversations by name and by key, over one connection.
 ///
 /// Remembers what it looked up. The writer's stays true because every change goes through `WriterSession`, which tells
-/// it; a reader forgets before each read.
+/// it; a reader forgets when the store has changed.
 final class Directory {
   private let statements: DirectoryStatements
   private var usersByID: [UserID: UserRow] = [:]

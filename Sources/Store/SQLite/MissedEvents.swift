@@ -17,6 +17,11 @@ final class MissedEvents {
   private let repliesBetween: Statement
   private let progress: Statement
   private let followed: Statement
+  /// Messages read since the store last changed: many sessions that come back together missed the same.
+  private var messages: [Int64: (row: MessageRow, event: Event)] = [:]
+
+  /// Messages remembered; a full memory starts again empty.
+  private static let capacity = 1_024
 
   init(connection: Connection, directory: Directory, viewers: ViewerStates) throws(StoreFailure) {
     self.directory = directory
@@ -38,6 +43,9 @@ final class MissedEvents {
     followed = try connection.prepare(
       "SELECT root_id, conversation_id, seq FROM thread_subscriptions WHERE user_id = ? AND is_subscribed = 1")
   }
+
+  /// The store has changed.
+  func forget() { messages.removeAll(keepingCapacity: true) }
 
   // MARK: SQL
 
@@ -185,6 +193,11 @@ final class MissedEvents {
   private func event(
     _ seq: Int64, _ query: MissedQuery, _ caller: Caller, _ unsent: inout Set<MessageID>
   ) throws(StoreFailure) -> Event? {
+    if let known = messages[seq] {
+      if try isWanted(known.row, query, caller) { return known.event }
+      unsent.insert(MessageID(known.row.rootKey))
+      return nil
+    }
     let row = try logRow.bind(seq).first { row in
       (
         kind: row.integer(0), conversation: row.integer(1), user: row.integer(2), message: row.integer(3),
@@ -199,7 +212,10 @@ final class MissedEvents {
         unsent.insert(MessageID(stored.rootKey))
         return nil
       }
-      return Event(seq: Seq(seq), body: .message(try viewers.rows.whole(stored)))
+      let event = Event(seq: Seq(seq), body: .message(try viewers.rows.whole(stored)))
+      if messages.count >= Self.capacity { forget() }
+      messages[seq] = (stored, event)
+      return event
     case .threadSubscription:
       var fields = UnpackedFields(row.payload)
       guard let isSubscribed = fields.integer(), let cause = fields.text().flatMap(SubscriptionCause.init(rawValue:))

@@ -13,6 +13,9 @@ final class SQLiteReader: StoreReader {
   private let key: Statement
   private let membersPage: Statement
   private let missed: MissedEvents
+  private let version: Statement
+  /// The version that what is remembered belongs to.
+  private var known: Int64?
 
   init(path: String) throws(StoreFailure) {
     connection = try Connection(path: path, role: .reader)
@@ -25,6 +28,7 @@ final class SQLiteReader: StoreReader {
     token = try connection.prepare("SELECT user_id, expires_at, revoked_at FROM tokens WHERE hash = ?")
     key = try connection.prepare("SELECT scope FROM admin_keys WHERE hash = ?")
     membersPage = try connection.prepare(Self.membersPageSQL)
+    version = try connection.prepare("PRAGMA data_version")
     missed = try MissedEvents(connection: connection, directory: directory, viewers: viewers)
   }
 
@@ -212,12 +216,21 @@ final class SQLiteReader: StoreReader {
     }
   }
 
+  /// What was looked up stays true until another connection commits; the version says whether one has.
+  private func forgetWhatChanged() throws(StoreFailure) {
+    let now = try version.first { $0.integer(0) }
+    guard now != known || known == nil else { return }
+    directory.forget()
+    missed.forget()
+    known = now
+  }
+
   /// Runs `body` in a read transaction of its own, so that all its looks see the same commit.
   private func moment<Value>(_ body: () throws(StoreFailure) -> Value) throws(StoreFailure) -> Value {
-    directory.forget()
     try begin.run()
     let value: Value
     do throws(StoreFailure) {
+      try forgetWhatChanged()
       value = try body()
     } catch {
       // The read has failed already; a second failure would say nothing new, and the next `BEGIN` would tell.
