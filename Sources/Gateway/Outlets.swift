@@ -45,6 +45,9 @@ struct Outlets: ~Copyable {
   private(set) var shedCount = 0
   /// Bytes waiting in all queues.
   private(set) var queuedBytes = 0
+  /// Since the last flush: frames queued, once for each recipient, and the size of the frames made, once each.
+  private(set) var framesQueued = 0
+  private(set) var bytesMade = 0
 
   init() {
     capacity = 0
@@ -117,7 +120,8 @@ struct Outlets: ~Copyable {
   // MARK: Frames in
 
   mutating func makeFrame(byteCount: Int, fill: (UnsafeMutableRawBufferPointer) -> Void) -> FrameID {
-    pool.insert(byteCount: byteCount, fill: fill)
+    bytesMade &+= byteCount
+    return pool.insert(byteCount: byteCount, fill: fill)
   }
 
   /// Frames that somebody still waits for; for tests and gauges.
@@ -150,6 +154,7 @@ struct Outlets: ~Copyable {
       outlet.pointee.queue.append(frame, byteCount: bytes)
     }
     queuedBytes += bytes
+    framesQueued &+= 1
     mark(handle.index)
   }
 
@@ -210,6 +215,7 @@ struct Outlets: ~Copyable {
       }
     }
     queuedBytes += deliveredBytes
+    framesQueued &+= delivered
     settle(&set)
     return delivered
   }
@@ -266,8 +272,10 @@ struct Outlets: ~Copyable {
 
   var hasDirty: Bool { !dirty.isEmpty }
 
-  /// Hands over this turn's dirty slots; each is clean until something new is queued.
+  /// Hands over the dirty slots; each is clean until something new is queued.
   mutating func takeDirty(into list: inout [UInt32]) {
+    framesQueued = 0
+    bytesMade = 0
     list.removeAll(keepingCapacity: true)
     swap(&list, &dirty)
     for slot in list { outlets[Int(slot)].isDirty = false }

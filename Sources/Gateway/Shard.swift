@@ -36,8 +36,8 @@ package final class Shard: LoopHandler {
   private static let slicesPerWrite = 256
 
   private var core: ShardCore
-  /// The loop keeps its handler alive, not the other way round.
-  private unowned let loop: EventLoop
+  /// The loop keeps its handler alive, not the other way round, and every call here comes from it.
+  private unowned(unsafe) let loop: EventLoop
   private let surroundings: Surroundings
   /// Which listeners speak TLS.
   private let isEncrypted: [Bool]
@@ -45,6 +45,9 @@ package final class Shard: LoopHandler {
   private var dirty: [UInt32] = []
   /// Batches fanned out in this turn, to be measured once they are written.
   private var written: [CommittedBatch] = []
+  private var pacer = FlushPacer()
+  /// The clocks as read in the turn of its instant.
+  private var lastMoment = Moment(instant: Instant(nanoseconds: 0), unix: UnixSeconds(0))
   private let slices = UnsafeMutableBufferPointer<iovec>.allocate(capacity: slicesPerWrite)
 
   package init(core: consuming ShardCore, loop: EventLoop, surroundings: Surroundings, isEncrypted: [Bool]) {
@@ -56,7 +59,12 @@ package final class Shard: LoopHandler {
 
   deinit { slices.deallocate() }
 
-  private var moment: Moment { Moment(instant: loop.now, unix: UnixSeconds(Clock.unixSeconds())) }
+  private var moment: Moment {
+    if lastMoment.instant != loop.now {
+      lastMoment = Moment(instant: loop.now, unix: UnixSeconds(Clock.unixSeconds()))
+    }
+    return lastMoment
+  }
 
   package func admits(_ peer: PeerAddress) -> Bool { core.hasRoom }
 
@@ -90,7 +98,7 @@ package final class Shard: LoopHandler {
     carryOutIntents()
   }
 
-  package func nextDeadline() -> Instant { core.nextDeadline() }
+  package func nextDeadline() -> Instant { min(core.nextDeadline(), pacer.deadline) }
 
   package func endTurn(now: Instant) {
     core.closeOverflowed()
@@ -110,9 +118,9 @@ package final class Shard: LoopHandler {
     written.append(batch)
   }
 
-  /// What was queued in this turn has just been written. A change without events has nobody to reach.
+  /// What was queued in this turn has just been written, unless a hold lasts. A change without events has nobody to reach.
   private func measureEndToEnd() {
-    guard !written.isEmpty else { return }
+    guard !written.isEmpty, !pacer.isHolding else { return }
     let now = Clock.now()
     for batch in written {
       for step in batch.steps where !step.deliveries.isEmpty {
@@ -154,11 +162,14 @@ package final class Shard: LoopHandler {
     }
   }
 
-  /// One write for each dirty socket; what does not fit waits until the socket has room.
+  /// One write for each dirty socket, now or when the pacer says so; what does not fit waits until the socket has room.
   private func flush() {
     guard core.outlets.hasDirty else { return }
+    let frames = core.outlets.framesQueued
+    guard pacer.shouldFlush(at: loop.now, frames: frames, bytes: core.outlets.bytesMade) else { return }
     core.outlets.takeDirty(into: &dirty)
     for slot in dirty { flush(slot) }
+    pacer.flushed(turnBegan: loop.now, now: Clock.now(), frames: frames, writes: dirty.count)
   }
 
   private func flush(_ slot: UInt32) {

@@ -137,9 +137,7 @@ extension ShardCore {
     counters.resumptions(resumption).increment()
     if resumption == .resumed, from < position || connect.replies != .all { beginReplay(connection, after: from) }
     startHeartbeat(connection)
-    let waiting = connection.waitingOperations
-    connection.waitingOperations = []
-    for request in waiting where connection.phase == .live { perform(connection, request) }
+    performWaiting(connection)
   }
 
   /// R6, R11: a position of this store, within the window, or an explicit reset.
@@ -172,6 +170,13 @@ extension ShardCore {
   }
 
   // MARK: Operations
+
+  /// What came before the hello, as far as the session may have requests under way; the rest when some are answered.
+  mutating func performWaiting(_ connection: ClientConnection) {
+    while connection.phase == .live, !connection.isReadingPaused, !connection.waitingOperations.isEmpty {
+      perform(connection, connection.waitingOperations.removeFirst())
+    }
+  }
 
   mutating func perform(_ connection: ClientConnection, _ request: FrameRequest) {
     guard case .request(let id, let result) = request, let session = connection.session else { return }

@@ -203,6 +203,8 @@ package struct ShardCore: ~Copyable {
   mutating func resumeReading(_ connection: ClientConnection) {
     guard connection.isReadingPaused else { return }
     connection.isReadingPaused = false
+    performWaiting(connection)
+    if connection.isReadingPaused { return }
     var held = connection.held
     connection.held = []
     held.withUnsafeMutableBytes { bytes in

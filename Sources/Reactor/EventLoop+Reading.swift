@@ -57,7 +57,7 @@ extension EventLoop {
     }
     let count = System.receive(connections[slot].descriptor, receiveBuffer, configuration.readBudgetBytes)
     if count > 0 {
-      metrics.bytesReceived.add(UInt64(count))
+      bytesReceived &+= UInt64(count)
       handler.received(handle, UnsafeMutableRawBufferPointer(start: receiveBuffer, count: count))
     } else if count == 0 {
       finish(handle, .peerClosed)
@@ -98,7 +98,7 @@ extension EventLoop {
     }
     if budget == 0 { queueForReading(handle) }
     if filled > 0 {
-      metrics.bytesReceived.add(UInt64(filled))
+      bytesReceived &+= UInt64(filled)
       handler.received(handle, UnsafeMutableRawBufferPointer(start: receiveBuffer, count: filled))
     }
     if let ending, connections.contains(handle), connections[slot].state != .dead { finish(handle, ending) }

@@ -38,7 +38,7 @@ extension EventLoop {
         return .failed
       }
       taken += count
-      metrics.bytesSent.add(UInt64(count))
+      bytesSent &+= UInt64(count)
       if count < wanted { return fellShort(handle, taken) }
       next = end
     }
@@ -65,7 +65,7 @@ extension EventLoop {
       case .taken:
         // Encrypted, and kept by the session until the socket has room: the handler must not send it again.
         taken += chunk.count
-        metrics.bytesSent.add(UInt64(taken))
+        bytesSent &+= UInt64(taken)
         if cursor.isAtEnd {
           connections[Int(handle.index)].wantsWrite = true
           syncInterest(handle)
@@ -78,7 +78,7 @@ extension EventLoop {
         return .failed
       }
     }
-    metrics.bytesSent.add(UInt64(taken))
+    bytesSent &+= UInt64(taken)
     return .complete
   }
 
@@ -115,7 +115,8 @@ extension EventLoop {
   }
 }
 
-/// Walks over slices, handing out pieces of one TLS record's size: a large slice as it lies, small ones gathered.
+/// Walks over slices, handing out pieces of one TLS record's size: a large slice, or the last, as it lies, small
+/// ones gathered.
 struct SliceCursor {
   private let slices: UnsafeBufferPointer<iovec>
   private var index = 0
@@ -140,9 +141,10 @@ struct SliceCursor {
     gatheringInto scratch: UnsafeMutableRawPointer, capacity: Int
   ) -> UnsafeRawBufferPointer? {
     guard !isAtEnd else { return nil }
-    if let base = slices[index].iov_base, slices[index].iov_len - offset >= capacity {
-      let piece = UnsafeRawBufferPointer(start: base + offset, count: capacity)
-      offset += capacity
+    let left = slices[index].iov_len - offset
+    if let base = slices[index].iov_base, left >= capacity || index + 1 == slices.count {
+      let piece = UnsafeRawBufferPointer(start: base + offset, count: min(left, capacity))
+      offset += piece.count
       skipEmpty()
       return piece
     }

@@ -48,6 +48,9 @@ package final class EventLoop {
   var acceptPauseMilliseconds: UInt64
   /// When the first of a row of pauses began: until a connection can be accepted again.
   var acceptPausedSince: Instant?
+  /// Moved in this turn and not yet counted.
+  var bytesSent: UInt64 = 0
+  var bytesReceived: UInt64 = 0
 
   /// - Parameters:
   ///   - listeners: the groups to accept from; a connection reports its group's position.
@@ -109,19 +112,18 @@ package final class EventLoop {
     let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: Self.eventsPerTurn)
     defer { events.deallocate() }
     while !control.isStopping {
-      let count = System.epollWait(epoll, events, milliseconds: sleepMilliseconds(handler.nextDeadline()))
+      let count = System.epollWait(epoll, events, nanoseconds: sleepNanoseconds(handler.nextDeadline()))
       now = Clock.now()
       turn(UnsafeMutableBufferPointer(rebasing: events[..<count]), handler)
     }
     endEverything(handler)
   }
 
-  private func sleepMilliseconds(_ wanted: Instant) -> Int32 {
+  /// How long the loop may sleep; nil is until something happens.
+  private func sleepNanoseconds(_ wanted: Instant) -> UInt64? {
     if !readable.isEmpty || !handshakes.isEmpty || !ended.isEmpty { return 0 }
     let deadline = min(wanted, timers.nextDeadline(), acceptResumesAt)
-    if deadline == .never { return -1 }
-    let left = deadline.nanoseconds(since: Clock.now())
-    return Int32(clamping: (left + 999_999) / 1_000_000)
+    return deadline == .never ? nil : deadline.nanoseconds(since: Clock.now())
   }
 
   private func turn(_ events: UnsafeMutableBufferPointer<epoll_event>, _ handler: any LoopHandler) {
@@ -142,9 +144,18 @@ package final class EventLoop {
     if handler.nextDeadline() <= now { handler.deadline(now: now) }
     reportEnded(handler)
     handler.endTurn(now: now)
+    countTurn()
+    metrics.turnTime.record(Clock.now().nanoseconds(since: now))
+  }
+
+  /// Adds what the turn moved to the counters that others read: one atomic addition a turn, not one a write.
+  private func countTurn() {
+    if bytesSent > 0 { metrics.bytesSent.add(bytesSent) }
+    if bytesReceived > 0 { metrics.bytesReceived.add(bytesReceived) }
+    bytesSent = 0
+    bytesReceived = 0
     metrics.connections.set(Int64(connections.count))
     metrics.handshakesInProgress.set(Int64(handshaking))
-    metrics.turnTime.record(Clock.now().nanoseconds(since: now))
   }
 
   /// Something happened on a connection's socket. Room for writing first: what is read may be answered at once.

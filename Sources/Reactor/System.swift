@@ -26,9 +26,11 @@ enum System {
     retrying("send") { Glibc.send(socket, buffer, count, clinux_MSG_NOSIGNAL) }
   }
 
-  /// Gathers up to IOV_MAX slices into one segment stream (C030: no SIGPIPE).
+  /// Gathers up to IOV_MAX slices into one segment stream (C030: no SIGPIPE). A single slice, which is what a fan-out
+  /// writes, goes through `send`: the kernel copies no header and no vector for it.
   static func send(_ socket: Int32, _ slices: UnsafeBufferPointer<iovec>) -> Int {
     guard let base = slices.baseAddress else { return 0 }
+    if slices.count == 1, let bytes = base.pointee.iov_base { return send(socket, bytes, base.pointee.iov_len) }
     var message = msghdr()
     message.msg_iov = UnsafeMutablePointer(mutating: base)
     message.msg_iovlen = slices.count
@@ -90,8 +92,13 @@ enum System {
     precondition(status >= 0, "an epoll set could not be changed: errno \(-status)")
   }
 
-  static func epollWait(_ set: Int32, _ events: UnsafeMutableBufferPointer<epoll_event>, milliseconds: Int32) -> Int {
-    let count = epoll_wait(set, events.baseAddress, Int32(events.count), milliseconds)
+  /// - Parameter nanoseconds: how long to sleep at most; nil is for ever. A kernel without epoll_pwait2 (before 5.11)
+  ///   sleeps whole milliseconds, rounded up.
+  static func epollWait(
+    _ set: Int32, _ events: UnsafeMutableBufferPointer<epoll_event>, nanoseconds: UInt64?
+  ) -> Int {
+    let timeout = nanoseconds.map { Int64(clamping: $0) } ?? -1
+    let count = clinux_epoll_wait(set, events.baseAddress, Int32(events.count), timeout)
     if count >= 0 { return Int(count) }
     precondition(errno == EINTR, "an epoll set could not be waited for: errno \(errno)")
     return 0

@@ -31,4 +31,6 @@ static const int clinux_MSG_NOSIGNAL = MSG_NOSIGNAL;
 // GNU extensions, compiled in CLinux.c: this header must see the same C library as Swift's Glibc module does.
 int clinux_accept(int fd, struct sockaddr_storage *address, socklen_t *length);
 int clinux_eventfd(void);
+// Nanoseconds; below 0 is for ever. Falls back to epoll_wait's milliseconds, rounded up, before Linux 5.11.
+int clinux_epoll_wait(int set, struct epoll_event *events, int capacity, int64_t nanoseconds);
 int clinux_set_thread_name(const char *name);
