@@ -50,6 +50,8 @@ extension Simulation {
     try rest(milliseconds: 3_000)
     for client in clients where client.isConnected && !client.isLive { client.leave(.reset) }
     try rest(milliseconds: settings.heartbeatSeconds * 2_500 + 2_500)
+    // Tokens go on ending: who has just lost a session gets the time to come back.
+    for _ in 0..<5 where clients.contains(where: { !$0.isLive }) { try rest(milliseconds: 2_000) }
     for client in clients {
       guard client.isLive, let view = client.view else {
         trace.fail("at rest client \(client.number) has no session")
