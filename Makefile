@@ -28,7 +28,7 @@ lint: ## Check format and house style
 fuzz: ## Fuzz the parsers, two at a time, then a running gateway (FUZZ_SECONDS=60, FUZZ_SEED=..., TARGETS="frame live")
 	@scripts/fuzz.sh $(TARGETS)
 
-soak: ## Run the simulator over fresh seeds for an hour (SOAK_MINUTES=60, SOAK_FIRST=seed)
+soak: ## The long tests: 200 kills, 5,000 drained sessions, an hour of simulation (SOAK_MINUTES=60, SOAK_FIRST=seed)
 	@scripts/soak.sh
 
 clauses: ## Show which test proves which clause of the contract; fail on a gap

@@ -28,6 +28,7 @@ final class SimulatedSocket {
   let capacity: Int
   /// What waited in the server's queue in the turn that sealed it, or in the last one.
   var peakQueuedBytes = 0
+  var lastQueuedBytes = 0
   var isSealed = false
 
   init(handle: Handle, number: Int, capacity: Int) {

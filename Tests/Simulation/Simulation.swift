@@ -185,7 +185,9 @@ final class Simulation {
     for socket in loop.openSockets where socket.isOpened {
       let queued = loop.core.outlets.queuedBytes(socket.handle)
       if !socket.isSealed {
-        socket.peakQueuedBytes = queued
+        // A queue that was full at the end of a turn is closed in the next, when some of it has left.
+        socket.peakQueuedBytes = max(socket.lastQueuedBytes, queued)
+        socket.lastQueuedBytes = queued
         socket.isSealed = loop.core.outlets.isSealed(socket.handle)
       }
       if queued > settings.outboundBytes + settings.outboundBytes / 2 + Self.longestFrameBytes {
