@@ -15,7 +15,7 @@ final class Replay {
   private var held: [(seq: Seq, text: [UInt8])] = []
   private var heldBytes = 0
   private var isOverflowed = false
-  private var hints: [ThreadPlace: [UInt8]] = [:]
+  private var hints: [ThreadPlace: (lastReply: MessageID, text: [UInt8])] = [:]
 
   static let heldEvents = 1_024
 
@@ -34,8 +34,11 @@ final class Replay {
 
   func note(own seq: Seq) { own.insert(seq) }
 
-  /// The last state of a thread wins.
-  func hold(hint text: [UInt8], of place: ThreadPlace) { hints[place] = text }
+  /// The last state of a thread wins, whether a page brought it or a reply that has just come.
+  func hold(hint text: [UInt8], of place: ThreadPlace, lastReply: MessageID) {
+    if let known = hints[place], known.lastReply > lastReply { return }
+    hints[place] = (lastReply, text)
+  }
 
   /// The user's membership ended: nothing more is told of the group's threads (R8).
   func forget(_ group: GroupID) { hints = hints.filter { $0.key.conversation != .group(group) } }
@@ -56,5 +59,5 @@ final class Replay {
   }
 
   /// What follows the last page.
-  func takeHeld() -> [[UInt8]] { held.map(\.text) + hints.sorted { $0.key.root < $1.key.root }.map(\.value) }
+  func takeHeld() -> [[UInt8]] { held.map(\.text) + hints.sorted { $0.key.root < $1.key.root }.map(\.value.text) }
 }

@@ -196,7 +196,8 @@ extension ShardCore {
     broadcast(text, to: slots, except: nil)
     for slot in outlets.takeHeld() {
       connection(outlets.handle(ofSlot: slot))?.replay?.hold(
-        hint: text, of: ThreadPlace(root: hint.progress.root, conversation: hint.conversation))
+        hint: text, of: ThreadPlace(root: hint.progress.root, conversation: hint.conversation),
+        lastReply: hint.progress.lastReply)
     }
   }
 

@@ -244,6 +244,16 @@ struct ReplyChoiceTests {
     #expect(bob.messages().map { $0.int("data.lastReplyId") } == [second])
   }
 
+  @Test func R3_aPagesHintDoesNotReplaceANewerOne() throws {
+    let place = ThreadPlace(root: MessageID(1), conversation: .group(GroupID(stored: "team")))
+    let replay = Replay(after: Seq(1))
+    replay.hold(hint: [2], of: place, lastReply: MessageID(7))
+    replay.hold(hint: [1], of: place, lastReply: MessageID(5))
+    #expect(replay.takeHeld() == [[2]])
+    replay.hold(hint: [3], of: place, lastReply: MessageID(9))
+    #expect(replay.takeHeld() == [[3]])
+  }
+
   @Test func C042_typingIsShedFirstAndMessagesStay() throws {
     var settings = GatewaySettings()
     settings.outboundBytes = 100_000

@@ -50,8 +50,8 @@ extension Simulation {
     try rest(milliseconds: 3_000)
     for client in clients where client.isConnected && !client.isLive { client.leave(.reset) }
     try rest(milliseconds: settings.heartbeatSeconds * 2_500 + 2_500)
-    // Tokens go on ending: who has just lost a session gets the time to come back.
-    for _ in 0..<5 where clients.contains(where: { !$0.isLive }) { try rest(milliseconds: 2_000) }
+    // Tokens go on ending: who has just lost a session gets the time to come back and to hear a heartbeat.
+    for _ in 0..<12 where !isSettled { try rest(milliseconds: 2_000) }
     for client in clients {
       guard client.isLive, let view = client.view else {
         trace.fail("at rest client \(client.number) has no session")
@@ -69,6 +69,12 @@ extension Simulation {
     try rest(milliseconds: 5_000)
     for loop in node.loops where !loop.openSockets.isEmpty { trace.fail("sockets are left") }
     judgeEmpty("everybody has gone")
+  }
+
+  /// Everybody has a session that has been told where the log ends.
+  private var isSettled: Bool {
+    let end = model.log.last?.seq ?? 0
+    return clients.allSatisfy { client in client.isLive && client.view.map { $0.confirmed >= end } == true }
   }
 
   /// Everything runs its course; clients without a session get one.
