@@ -1,4 +1,4 @@
-"""No room for a commit, for a while (S11)."""
+"""No room for a commit, for a while; or a file system that takes no writes any more (S11)."""
 
 import os
 import resource
@@ -68,3 +68,44 @@ class TestFullDisk:
         finally:
             gateway.kill()
             subprocess.run(["umount", "--lazy", room], check=True, capture_output=True)
+
+
+class TestReadOnly:
+    def test_S11_aFileSystemThatTurnsReadOnlyUnderARunningGateway(self, own_gateway, tmp_path):
+        """What ext4 does after an error of its device: every write fails, what is there can be read."""
+        image, room = tmp_path / "image", tmp_path / "data"
+        room.mkdir(mode=0o700)
+        with image.open("wb") as file:
+            file.truncate(64 << 20)
+        if subprocess.run(["mkfs.ext4", "-q", image], capture_output=True).returncode != 0:
+            pytest.skip("there is no mkfs.ext4")
+        if subprocess.run(["mount", "-o", "loop", image, room], capture_output=True).returncode != 0:
+            pytest.skip("a file system of its own can be mounted by root only, where loop devices are")
+        gateway = own_gateway(data="data/store")
+        try:
+            gateway.start()
+            first_people(gateway)
+            ann = as_user(gateway, "ann")
+            send = lambda text: ann("POST", "/v1/messages", outgoing("bob", text) | {"receiverType": "user"})  # noqa: E731
+            kept = [send(f"kept {number}").data["id"] for number in range(20)]
+            subprocess.run(["mount", "-o", "remount,abort", room], check=True, capture_output=True)
+            for _ in range(3):
+                refused = send("refused")
+                assert refused.status == 503
+                assert refused.error["code"] == "ERR_STORE_UNAVAILABLE" and refused.error["retryable"] is True
+            assert [row["id"] for row in ann("GET", "/v1/messages", query={"uid": "bob"}).data] == kept
+            assert gateway.request("GET", "/readyz").status == 503
+            assert gateway.request("GET", "/healthz").status == 200
+            gateway.stop()
+            # The operator's part: unmount, check, mount again, start.
+            subprocess.run(["umount", room], check=True, capture_output=True)
+            subprocess.run(["fsck.ext4", "-p", image], capture_output=True)
+            subprocess.run(["mount", "-o", "loop", image, room], check=True, capture_output=True)
+            gateway.start()
+            ann = as_user(gateway, "ann")
+            assert [row["id"] for row in ann("GET", "/v1/messages", query={"uid": "bob"}).data] == kept
+            assert send("again").data["id"] > kept[-1]
+            gateway.stop()
+        finally:
+            gateway.kill()
+            subprocess.run(["umount", "--lazy", room], capture_output=True)
