@@ -100,6 +100,7 @@ package final class Committer: Sendable {
     counters.commitSeconds.record(committedAt.nanoseconds(since: begun))
     counters.batchChanges.record(UInt64(batch.count))
     publish(batch, commit, committedAt)
+    writer.tidy()
   }
 
   private func refuse(_ batch: [WriteRequest]) {

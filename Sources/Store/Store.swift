@@ -119,6 +119,9 @@ package protocol StoreWriter: AnyObject {
   /// and leaves its neighbours alone. Throws when nothing at all was kept.
   func commit(_ batch: [Mutation], at now: UnixSeconds) throws(StoreFailure) -> Commit
 
+  /// Housekeeping, for when a commit's answers are on their way. Short; what fails is met again by a later commit.
+  func tidy()
+
   /// True when a commit would work now (S10). Commits a probe, so it costs as much as one.
   func isWritable() -> Bool
 
@@ -127,6 +130,9 @@ package protocol StoreWriter: AnyObject {
 }
 
 extension StoreWriter {
+  /// An engine that needs no housekeeping.
+  package func tidy() {}
+
   /// An engine without files is always where it was.
   package func isInPlace() -> Bool { true }
 }

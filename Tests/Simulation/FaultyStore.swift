@@ -72,6 +72,8 @@ private final class FaultyWriter: StoreWriter {
     return commit
   }
 
+  func tidy() { inner.tidy() }
+
   func isWritable() -> Bool { !faults.isDown && inner.isWritable() }
 }
 

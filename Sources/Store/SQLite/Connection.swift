@@ -5,13 +5,15 @@ internal import Glibc
 final class Connection {
   enum Role: Sendable {
     case writer, reader
-    /// Writes a little beside another process's writer (S5).
+    /// Writes a little beside the writer: for another process (S5), or to copy its log back.
     case visitor
     /// Fills a file that nobody else knows yet.
     case copy
   }
 
   private let handle: OpaquePointer
+  /// Written by the engine at every commit of a writer.
+  private let logLength: UnsafeMutablePointer<Int32>
 
   /// Opens an existing database file with the store's settings.
   init(path: String, role: Role) throws(StoreFailure) {
@@ -25,6 +27,8 @@ final class Connection {
       throw StoreFailure(code: code, detail: detail)
     }
     self.handle = handle
+    logLength = .allocate(capacity: 1)
+    logLength.initialize(to: 0)
     if role == .visitor {
       // A busy writer is free for an instant between two commits: the engine's own pauses, up to 100 ms, would miss it
       // again and again.
@@ -39,9 +43,20 @@ final class Connection {
       sqlite3_busy_timeout(handle, Self.busyTimeoutMilliseconds)
     }
     for pragma in Self.pragmas(role) { try execute(pragma) }
+    if role == .writer {
+      sqlite3_wal_hook(
+        handle,
+        { length, _, _, pages in
+          length?.assumingMemoryBound(to: Int32.self).pointee = pages
+          return SQLITE_OK
+        }, logLength)
+    }
   }
 
-  deinit { sqlite3_close_v2(handle) }
+  deinit {
+    sqlite3_close_v2(handle)
+    logLength.deallocate()
+  }
 
   /// Made before the first connection of the process; when somebody else was first, their settings stand.
   private static let configuration: Int32 = csqlite_stop_counting_memory()
@@ -56,10 +71,10 @@ final class Connection {
     let shared = ["PRAGMA trusted_schema = OFF", "PRAGMA temp_store = MEMORY"]
     switch role {
     case .writer:
-      // FULL syncs the write-ahead log at every commit (M8). The commit that fills 2,000 pages also copies them
-      // back, so that a page written again and again is copied once; what the log grew beyond is given back.
+      // FULL syncs the write-ahead log at every commit (M8). The log is copied back beside the commits
+      // (`Checkpointer`), never by one; what it grew beyond is given back.
       return shared + [
-        "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA wal_autocheckpoint = 2000",
+        "PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA wal_autocheckpoint = 0",
         "PRAGMA journal_size_limit = 67108864", "PRAGMA cache_size = -32768",
       ]
     case .reader:
@@ -87,6 +102,16 @@ final class Connection {
 
   /// Whether a transaction is open; the engine ends one by itself after some failures.
   var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  /// Pages in the write-ahead log after this connection's last commit; for a writer.
+  var logPages: Int { Int(logLength.pointee) }
+
+  /// Copies back what the log holds, as far as no reader still needs the database as it was, and waits for nobody.
+  /// What cannot be copied now stays in the log, where it is as durable; a log that only grows fills the disk in the
+  /// end, and the commit that finds no room says so (S11).
+  func copyLogBack() {
+    _ = sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+  }
 
   /// The integer that a pragma answers.
   func integer(_ pragma: String) throws(StoreFailure) -> Int64 {
