@@ -67,11 +67,14 @@ private struct CanonicalFields {
     case .custom(let type, let data):
       add(tag: 3, type)
       add(data.text)
-    case .action(let action, let actor, let object, let subject):
+    case .action(let action, let actor, let object):
       add(tag: 4, action)
       add(actor.text)
-      add(object)
-      add(subject)
+      add(object.kind.rawValue)
+      switch object {
+      case .message(let id): add(integer: id.value)
+      case .member(let uid): add(uid.text)
+      }
     case .deleted(let type, let category):
       add(tag: 5, type)
       add(category.rawValue)

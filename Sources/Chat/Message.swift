@@ -23,14 +23,30 @@ package struct Attachment: Hashable, Sendable {
 /// The kinds of media that M2 names.
 package enum MediaType: String, Sendable, CaseIterable { case image, video, audio, file }
 
+/// What an action message tells of.
+package enum ActionObject: Hashable, Sendable {
+  case message(MessageID)
+  case member(UserID)
+
+  package enum Kind: String, Sendable, CaseIterable { case message, groupMember }
+
+  /// The action message's type.
+  package var kind: Kind {
+    switch self {
+    case .message: .message
+    case .member: .groupMember
+    }
+  }
+}
+
 /// A message's content by category (M2, M3).
 package enum Content: Hashable, Sendable {
   case text(String)
   /// One attachment at least.
   case media(MediaType, attachments: [Attachment], caption: String?)
   case custom(type: String, data: JSONText)
-  /// Written by the server about `subject`.
-  case action(String, by: UserID, on: String, subject: String)
+  /// Written by the server: what was done, by whom, to whom or what.
+  case action(String, by: UserID, on: ActionObject)
   /// What a deletion leaves (M11): the type survives, the content does not.
   case deleted(type: String, category: Category)
 
@@ -43,13 +59,13 @@ package enum Content: Hashable, Sendable {
     }
   }
 
-  /// `text`, a media type, the custom type, or the action's subject kind.
+  /// `text`, a media type, the custom type, or the kind of what an action was done to.
   package var type: String {
     switch self {
     case .text: "text"
     case .media(let type, _, _): type.rawValue
     case .custom(let type, _): type
-    case .action(_, _, _, let subject): subject
+    case .action(_, _, let object): object.kind.rawValue
     case .deleted(let type, _): type
     }
   }
@@ -99,6 +115,26 @@ package struct OutgoingMessage: Hashable, Sendable {
     self.quoted = quoted
     self.muid = muid
     self.extras = extras
+  }
+}
+
+/// What an edit asks for (M11); nil leaves a part as it is, a given `metadata` or `tags` replaces all there is.
+package struct MessageEdit: Hashable, Sendable {
+  package var text: String?
+  package var caption: String?
+  package var customData: JSONText?
+  package var metadata: JSONText?
+  package var tags: [String]?
+
+  package init(
+    text: String? = nil, caption: String? = nil, customData: JSONText? = nil, metadata: JSONText? = nil,
+    tags: [String]? = nil
+  ) {
+    self.text = text
+    self.caption = caption
+    self.customData = customData
+    self.metadata = metadata
+    self.tags = tags
   }
 }
 

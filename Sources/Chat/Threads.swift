@@ -52,22 +52,28 @@ package struct ThreadPlace: Hashable, Sendable {
   }
 }
 
-/// Where a thread stands after its last reply, as a hint tells it (R3).
+/// Where a thread stands, as a hint tells it (R3).
 package struct ThreadProgress: Hashable, Sendable {
   package var root: MessageID
-  /// Replies that are not deleted.
+  /// Replies that are not deleted; action messages are none.
   package var replyCount: Int
-  package var lastReply: MessageID
+  /// The last of them; nil when there is none.
+  package var lastReply: MessageID?
+  /// `.never` when there is none.
   package var lastReplyAt: UnixSeconds
+  /// The position at which it was so: a later one tells more.
+  package var asOf: Seq
   /// The root's author, when following the thread without a stored word (T5): the routing index knows stored ones only.
   package var followingAuthor: UserID?
   package init(
-    root: MessageID, replyCount: Int, lastReply: MessageID, lastReplyAt: UnixSeconds, followingAuthor: UserID? = nil
+    root: MessageID, replyCount: Int, lastReply: MessageID?, lastReplyAt: UnixSeconds, asOf: Seq,
+    followingAuthor: UserID? = nil
   ) {
     self.root = root
     self.replyCount = replyCount
     self.lastReply = lastReply
     self.lastReplyAt = lastReplyAt
+    self.asOf = asOf
     self.followingAuthor = followingAuthor
   }
 }

@@ -188,7 +188,7 @@ package struct MissedTexts: Sendable {
   package var through: Seq
   package var hasMore: Bool
   package var unsent: Set<MessageID>
-  package var hints: [(place: ThreadPlace, lastReply: MessageID, text: [UInt8])]
+  package var hints: [(place: ThreadPlace, asOf: Seq, text: [UInt8])]
 }
 
 /// An ephemeral event (R9), for the sessions of a conversation's other people on every shard. Shared, never changed.

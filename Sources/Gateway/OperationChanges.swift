@@ -10,6 +10,8 @@ extension Operation {
   func change(by actor: Actor) -> Mutation.Change? {
     switch self {
     case .messageSend(let message): .sendMessage(message)
+    case .messageEdit(let id, let edit): .editMessage(id, edit)
+    case .messageDelete(let id): .deleteMessage(id)
     case .threadSubscribe(let root): .setThreadSubscription(root: root, isSubscribed: true)
     case .threadUnsubscribe(let root): .setThreadSubscription(root: root, isSubscribed: false)
     case .groupsCreate(let group): .createGroup(group.group(ownedBy: Self.owner(of: group, actor)))

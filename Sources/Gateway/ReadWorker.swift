@@ -136,7 +136,7 @@ package final class ReadWorker: Sendable {
       for progress in page.hints {
         // A thread whose reply an earlier page left out may be out of sight by now (R8).
         guard case .success(let place) = try reader.thread(progress.root, actor: .user(query.uid)) else { continue }
-        texts.hints.append((place, progress.lastReply, EventEncoder.threadUpdated(progress)))
+        texts.hints.append((place, progress.asOf, EventEncoder.threadUpdated(progress)))
       }
       var bytes = 0
       for event in page.events {

@@ -15,7 +15,7 @@ final class Replay {
   private var held: [(seq: Seq, text: [UInt8])] = []
   private var heldBytes = 0
   private var isOverflowed = false
-  private var hints: [ThreadPlace: (lastReply: MessageID, text: [UInt8])] = [:]
+  private var hints: [ThreadPlace: (asOf: Seq, text: [UInt8])] = [:]
 
   static let heldEvents = 1_024
 
@@ -35,9 +35,9 @@ final class Replay {
   func note(own seq: Seq) { own.insert(seq) }
 
   /// The last state of a thread wins, whether a page brought it or a reply that has just come.
-  func hold(hint text: [UInt8], of place: ThreadPlace, lastReply: MessageID) {
-    if let known = hints[place], known.lastReply > lastReply { return }
-    hints[place] = (lastReply, text)
+  func hold(hint text: [UInt8], of place: ThreadPlace, asOf position: Seq) {
+    if let known = hints[place], known.asOf > position { return }
+    hints[place] = (position, text)
   }
 
   /// The user's membership ended: nothing more is told of the group's threads (R8).

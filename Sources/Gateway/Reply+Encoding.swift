@@ -68,7 +68,7 @@ extension Outcome {
         return .token(text, uid: uid, expiresAt: expiresAt)
       }
       switch stored {
-      case .message(let fetched): return .message(fetched)
+      case .message(let fetched), .changedMessage(let fetched): return .message(fetched)
       case .threadSubscription(let root, let isSubscribed):
         return .threadSubscription(root: root, isSubscribed: isSubscribed)
       case .user(let user): return .user(user)

@@ -29,7 +29,7 @@ extension ShardCore {
     case .groupMember(let change): if change.action.isMemberAfter == true { join(change) }
     case .threadSubscription(let change): follow(change)
     case .tokensRevoked(let user, let hash): revoke(user, hash)
-    case .message: break
+    case .message, .messageChanged: break
     }
     broadcast(delivery.text, to: recipients(of: event), except: excluded)
     for slot in outlets.takeHeld() {
@@ -37,7 +37,7 @@ extension ShardCore {
         event.seq, delivery.text, limitBytes: settings.replayPageBytes)
     }
     switch event.body {
-    case .message(let message): if let thread = event.thread { hint(of: message, thread, origin: excluded) }
+    case .message: hint(of: event, origin: excluded)
     case .groupMember(let change) where change.action.isMemberAfter == false:
       for slot in routes.sessions(of: change.user.uid) {
         routes.leave(slot: slot, group: change.group.guid)
@@ -49,9 +49,7 @@ extension ShardCore {
 
   /// R1, R2.
   private func recipients(of event: Event) -> [UInt32] {
-    if case .message(let message) = event.body, let thread = event.thread {
-      return recipients(of: message, in: thread)
-    }
+    if event.thread != nil { return recipientsInThread(of: event) }
     switch event.audience {
     case .nobody: return []
     case .user(let user): return routes.sessions(of: user)

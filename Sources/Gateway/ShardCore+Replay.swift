@@ -54,8 +54,8 @@ extension ShardCore {
     for (seq, text) in page.events where !replay.own.contains(seq) { sendText(text, to: connection, limitBytes: .max) }
     counters.replayedEvents.add(UInt64(page.events.count))
     replay.unsent = page.unsent
-    for (place, lastReply, text) in page.hints where takesPart(connection.handle.index, in: place.conversation) {
-      replay.hold(hint: text, of: place, lastReply: lastReply)
+    for (place, position, text) in page.hints where takesPart(connection.handle.index, in: place.conversation) {
+      replay.hold(hint: text, of: place, asOf: position)
     }
     guard replay.advance(to: page.through, hasMore: page.hasMore) else { return replaying.append(connection.handle) }
     outlets.setHeld(false, for: connection.handle)

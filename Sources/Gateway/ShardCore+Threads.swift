@@ -110,47 +110,42 @@ extension ShardCore {
 
   // MARK: Replies
 
-  /// The sessions that get a reply: those that get every one, those with a seat in the thread, and those of the people
-  /// whom it mentions. Without selective sessions that is the group's own list, untouched.
-  func recipients(of reply: Message, in thread: ThreadProgress) -> [UInt32] {
-    switch reply.conversation {
+  /// The sessions that get a reply or what is done to one: those that get every reply, those with a seat in the thread,
+  /// and those of the people whom it mentions. Without selective sessions that is the group's own list, untouched.
+  func recipientsInThread(of event: Event) -> [UInt32] {
+    switch event.audience {
     case .group(let group):
       let everyReply = routes.everyReplySessions(of: group)
       let selective = routes.selectiveSessions(of: group)
-      if selective.isEmpty { return everyReply }
-      if reply.mentionsAll { return everyReply + selective }
+      guard !selective.isEmpty, let reach = event.reach else { return everyReply }
+      if reach.mentionsAll { return everyReply + selective }
       var slots = everyReply
-      for slot in routes.seated(in: thread.root) where routes.choice(of: slot) != .all { slots.append(slot) }
-      for slot in unseated(reply, thread) where routes.isMember(slot: slot, of: group) { slots.append(slot) }
+      for slot in routes.seated(in: reach.root) where routes.choice(of: slot) != .all { slots.append(slot) }
+      for slot in unseated(reach) where routes.isMember(slot: slot, of: group) { slots.append(slot) }
       return slots
     case .oneOnOne(let a, let b):
-      let extra = unseated(reply, thread)
+      guard let reach = event.reach else { return [] }
+      let extra = unseated(reach)
       return participants(a, b).filter { slot in
-        routes.choice(of: slot) == .all || routes.seat(of: slot, in: thread.root) != nil || extra.contains(slot)
+        routes.choice(of: slot) == .all || routes.seat(of: slot, in: reach.root) != nil || extra.contains(slot)
       }
+    case .groupAndUser, .user, .nobody: return []
     }
   }
 
   /// Selective sessions without a seat that get the reply all the same: mentioned people's, and those of who follows
   /// without being in the index yet.
-  private func unseated(_ reply: Message, _ thread: ThreadProgress) -> [UInt32] {
+  private func unseated(_ reach: ThreadReach) -> [UInt32] {
     var slots: [UInt32] = []
-    for person in reply.mentions {
-      for slot in routes.sessions(of: person.uid) where isUnseated(slot, thread.root) { slots.append(slot) }
+    for person in reach.mentioned {
+      for slot in routes.sessions(of: person) where isUnseated(slot, reach.root) { slots.append(slot) }
     }
-    for person in Self.followers(of: reply, thread) where !reply.mentions.contains(where: { $0.uid == person }) {
+    for person in reach.followers where !reach.mentioned.contains(person) {
       for slot in routes.sessions(of: person) where routes.choice(of: slot) == .subscribed {
-        if isUnseated(slot, thread.root) { slots.append(slot) }
+        if isUnseated(slot, reach.root) { slots.append(slot) }
       }
     }
     return slots
-  }
-
-  /// Who follows the thread without a stored word, or gets one by this very reply (T4, T5).
-  private static func followers(of reply: Message, _ thread: ThreadProgress) -> Set<UserID> {
-    var followers: Set = [reply.sender.uid]
-    if let author = thread.followingAuthor { followers.insert(author) }
-    return followers
   }
 
   private func isUnseated(_ slot: UInt32, _ root: MessageID) -> Bool {
@@ -164,11 +159,13 @@ extension ShardCore {
   // MARK: Hints (R3)
 
   /// Notes that not everybody got a reply.
-  mutating func hint(of reply: Message, _ thread: ThreadProgress, origin: UInt32?) {
-    guard !reply.mentionsAll, !selectiveSessions(of: reply.conversation).isEmpty else { return }
+  mutating func hint(of event: Event, origin: UInt32?) {
+    guard let thread = event.thread, let reach = event.reach, !reach.mentionsAll,
+      !selectiveSessions(of: reach.conversation).isEmpty
+    else { return }
     let hint = ThreadHints.Hint(
-      progress: thread, conversation: reply.conversation, reached: Set(reply.mentions.map(\.uid)),
-      followers: Self.followers(of: reply, thread), origin: origin)
+      progress: thread, conversation: reach.conversation, reached: Set(reach.mentioned), followers: reach.followers,
+      origin: origin)
     if let due = hints.note(hint, at: moment.instant) { sweep(due) }
   }
 
@@ -197,7 +194,7 @@ extension ShardCore {
     for slot in outlets.takeHeld() {
       connection(outlets.handle(ofSlot: slot))?.replay?.hold(
         hint: text, of: ThreadPlace(root: hint.progress.root, conversation: hint.conversation),
-        lastReply: hint.progress.lastReply)
+        asOf: hint.progress.asOf)
     }
   }
 

@@ -61,6 +61,9 @@ package struct Mutation: Sendable {
 
   package enum Change: Sendable {
     case sendMessage(OutgoingMessage)
+    /// M11. An edit that changes nothing is answered with the message as it is, and nobody hears of it.
+    case editMessage(MessageID, MessageEdit)
+    case deleteMessage(MessageID)
     case setThreadSubscription(root: MessageID, isSubscribed: Bool)
     /// Created; an existing uid is `ERR_BAD_REQUEST` on `uid`.
     case createUser(User)
@@ -91,6 +94,8 @@ package struct Outcome: Sendable {
   package enum Answer: Sendable {
     /// The author's own view; for a repeated muid the message as it is stored now (M7).
     case message(FetchedMessage)
+    /// An edited or deleted message as the caller sees it.
+    case changedMessage(FetchedMessage)
     case threadSubscription(root: MessageID, isSubscribed: Bool)
     case user(User)
     case group(Group)

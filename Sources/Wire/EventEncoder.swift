@@ -11,6 +11,9 @@ package enum EventEncoder {
     case .message(let message):
       begin("message", event.seq, &writer)
       MessageEncoder.encode(message, into: &writer)
+    case .messageChanged(let change):
+      begin(change.kind == .edited ? "message.edited" : "message.deleted", event.seq, &writer)
+      MessageEncoder.encode(change.message, into: &writer)
     case .threadSubscription(let change):
       begin("thread.subscription", event.seq, &writer)
       encode(change, into: &writer)
@@ -24,7 +27,8 @@ package enum EventEncoder {
     return writer.take()
   }
 
-  /// `{"event":"thread.updated","data":{parentMessageId, replyCount, lastReplyId, lastReplyAt}}` (R3).
+  /// `{"event":"thread.updated","data":{parentMessageId, replyCount, lastReplyId, lastReplyAt}}` (R3);
+  /// the last two are 0 when every reply is deleted.
   package static func threadUpdated(_ progress: ThreadProgress) -> [UInt8] {
     var writer = JSONWriter(reservingBytes: 160)
     writer.beginObject()
@@ -33,7 +37,7 @@ package enum EventEncoder {
     writer.beginObject()
     writer.member("parentMessageId", progress.root.value)
     writer.member("replyCount", progress.replyCount)
-    writer.member("lastReplyId", progress.lastReply.value)
+    writer.member("lastReplyId", progress.lastReply?.value ?? 0)
     writer.member("lastReplyAt", progress.lastReplyAt)
     writer.endObject()
     writer.endObject()

@@ -93,11 +93,14 @@ package enum MessageEncoder {
       writer.member("text", "")
       writer.member("customType", type)
       writer.member("customData", data)
-    case .action(let action, let by, let on, _):
+    case .action(let action, let by, let on):
       writer.member("text", "")
       writer.member("action", action)
       writer.member("actionBy", by.text)
-      writer.member("actionOn", on)
+      switch on {
+      case .message(let id): writer.member("actionOn", id.value)
+      case .member(let uid): writer.member("actionOn", uid.text)
+      }
       writer.member("actionFor", receiverID)
     case .deleted:
       writer.member("text", "")

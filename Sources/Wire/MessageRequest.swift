@@ -41,9 +41,7 @@ enum MessageRequest {
       conversationText: try fields.text("conversationText", bytes: limits.textBytes, limit: "textBytes"),
       updateConversation: try fields.boolean("updateConversation"),
       sendNotification: try fields.boolean("sendNotification"),
-      metadata: try fields.object("metadata", bytes: limits.metadataBytes, limit: "metadataBytes") ?? .emptyObject,
-      tags: try fields.texts(
-        "tags", count: limits.tags, limit: "tags", characters: limits.tagCharacters, characterLimit: "tagCharacters"))
+      metadata: try metadata(fields, limits) ?? .emptyObject, tags: try tags(fields, limits))
     let muid = try fields.text("muid", characters: limits.muidCharacters, limit: "muidCharacters") ?? ""
     return OutgoingMessage(
       receiver: receiver, content: content, parent: parent, quoted: quoted, muid: muid, extras: extras)
@@ -121,9 +119,44 @@ enum MessageRequest {
     return attachments
   }
 
+  /// `metadata`, nil when absent.
+  static func metadata(_ fields: borrowing Fields, _ limits: Limits) throws(Refusal) -> JSONText? {
+    try fields.object("metadata", bytes: limits.metadataBytes, limit: "metadataBytes")
+  }
+
+  static func tags(_ fields: borrowing Fields, _ limits: Limits) throws(Refusal) -> [String] {
+    try fields.texts(
+      "tags", count: limits.tags, limit: "tags", characters: limits.tagCharacters, characterLimit: "tagCharacters")
+  }
+
   /// Nothing but scalars with the Unicode property White_Space (M3).
   static func isBlank(_ text: String) -> Bool {
     if let first = text.utf8.first, (0x21...0x7E).contains(first) { return false }
     return text.unicodeScalars.allSatisfy { $0.properties.isWhitespace }
+  }
+}
+
+/// `message.edit`: what is absent stays as it is (M11). A text must not become blank (M3); a caption may become empty.
+extension MessageEdit {
+  static let fields: [OperationDefinition.Field] = [
+    .required("id", .messageID, "The message."),
+    .optional("text", .text, "The new words of a text message; not blank."),
+    .optional("caption", .text, "The new caption of media."),
+    .optional("customData", .object, "The new content of a custom message."),
+    .optional("metadata", .object, "Replaces the application's own data."),
+    .optional("tags", .texts, "Replaces the application's own labels."),
+  ]
+
+  init(_ fields: borrowing Fields, _ limits: Limits) throws(Refusal) {
+    self.init(
+      text: try fields.text("text", bytes: limits.textBytes, limit: "textBytes"),
+      caption: try fields.text("caption", bytes: limits.textBytes, limit: "textBytes"),
+      customData: try fields.object("customData", bytes: limits.customDataBytes, limit: "customDataBytes"),
+      metadata: try MessageRequest.metadata(fields, limits),
+      tags: fields.has("tags") ? try MessageRequest.tags(fields, limits) : nil)
+    if let text, MessageRequest.isBlank(text) { throw Refusal(.emptyMessage, details: [.field("text")]) }
+    if self == MessageEdit() {
+      throw Refusal(.badRequest, "Give one of `text`, `caption`, `customData`, `metadata` and `tags` at least.")
+    }
   }
 }

@@ -11,6 +11,8 @@ package enum Operation: Hashable, Sendable {
   case typing(TypingNotice)
   case messageSend(OutgoingMessage)
   case messageGet(MessageID)
+  case messageEdit(MessageID, MessageEdit)
+  case messageDelete(MessageID)
   case messagesList(MessageQuery)
   case threadSubscribe(MessageID)
   case threadUnsubscribe(MessageID)

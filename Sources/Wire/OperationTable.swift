@@ -86,6 +86,16 @@ package enum OperationTable {
       fields: [.required("id", .messageID, "The message.")]
     ) { fields, _ throws(Refusal) in .messageGet(try fields.requiredMessageID("id")) },
     OperationDefinition(
+      "message.edit", "Changes the words or data of a message; attachments stay.",
+      route: .init(.patch, "/v1/messages/{id}"), fields: MessageEdit.fields
+    ) { fields, limits throws(Refusal) in
+      .messageEdit(try fields.requiredMessageID("id"), try MessageEdit(fields, limits))
+    },
+    OperationDefinition(
+      "message.delete", "Empties a message; its place in the history stays.",
+      route: .init(.delete, "/v1/messages/{id}"), fields: [.required("id", .messageID, "The message.")]
+    ) { fields, _ throws(Refusal) in .messageDelete(try fields.requiredMessageID("id")) },
+    OperationDefinition(
       "messages.list", "Fetches a page of messages, ascending by id.", route: .init(.get, "/v1/messages"),
       fields: MessagesRequest.fields
     ) { fields, limits throws(Refusal) in .messagesList(try MessagesRequest.decode(fields, limits)) },

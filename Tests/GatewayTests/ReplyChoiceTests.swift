@@ -217,6 +217,68 @@ struct ReplyChoiceTests {
     #expect(events.named("thread.updated").isEmpty)
   }
 
+  @Test(arguments: ["all", "subscribed", "open", "none"])
+  func R1_R2_M15_whatIsDoneToAMessageComesToWhoGotIt(choice: String) throws {
+    let (stage, ann, bob) = try Self.pair(choice, shards: 2)
+    let other = Peer(stage, shard: 1)
+    try other.connect("dev-ann")
+    let root = try ann.say("root", to: "team")
+    let mention = try ann.say("<@uid:bob>", to: "team", parent: root)
+    let plain = try ann.say("plain", to: "team", parent: root)
+    _ = try bob.call("thread.unsubscribe", #"{"parentMessageId":\#(root)}"#)
+    _ = bob.messages()
+    _ = other.messages()
+    func change(_ id: Int, _ text: String?) throws -> (Int, [JSONObject]) {
+      let answer =
+        try text.map { try ann.call("message.edit", #"{"id":\#(id),"text":"\#($0)"}"#) }
+        ?? ann.call("message.delete", #"{"id":\#(id)}"#)
+      #expect(answer.int("data.id") == id)
+      #expect(answer.string("data.text") == text ?? "")
+      #expect(ann.messages().isEmpty)
+      let everything = other.messages()
+      #expect(everything.map { $0.string("event") } == ["message", text == nil ? "message.deleted" : "message.edited"])
+      #expect(everything[0].string("data.category") == "action")
+      #expect(everything[0].string("data.action") == (text == nil ? "deleted" : "edited"))
+      #expect(everything[0].int("data.actionOn") == id)
+      #expect(everything[1].int("data.id") == id)
+      return (everything[1].int("seq") ?? 0, everything)
+    }
+    let hearsAll = choice == "all"
+    let (edited, _) = try change(root, "new root")
+    #expect(bob.messages().seqs == [edited - 1, edited])
+    // The edit takes the mention away, and is the last that Bob hears of the reply.
+    let (unmentioned, _) = try change(mention, "nobody")
+    #expect(bob.messages().seqs == (hearsAll ? [unmentioned - 1, unmentioned] : [unmentioned]))
+    let (gone, _) = try change(mention, nil)
+    #expect(bob.messages().seqs == (hearsAll ? [gone - 1, gone] : []))
+    let (reworded, _) = try change(plain, "other words")
+    #expect(bob.messages().seqs == (hearsAll ? [reworded - 1, reworded] : []))
+    let (rootGone, _) = try change(root, nil)
+    #expect(bob.messages().named("thread.updated").isEmpty)
+    _ = rootGone
+    stage.advance(seconds: 2)
+    let hints = bob.messages()
+    #expect(hints.map { $0.string("event") } == (hearsAll ? [] : ["thread.updated"]))
+    if !hearsAll {
+      #expect(hints[0].int("data.replyCount") == 1)
+      #expect(hints[0].int("data.lastReplyId") == plain)
+    }
+  }
+
+  @Test func R3_aThreadWhoseRepliesAreAllDeletedIsHintedAsEmpty() throws {
+    let (stage, ann, bob) = try Self.pair("none")
+    let root = try ann.say("root", to: "team")
+    let reply = try ann.say("reply", to: "team", parent: root)
+    stage.advance(seconds: 2)
+    _ = bob.messages()
+    _ = try ann.call("message.delete", #"{"id":\#(reply)}"#)
+    let hints = bob.messages()
+    #expect(hints.map { $0.string("event") } == ["thread.updated"])
+    #expect(hints.first?.int("data.replyCount") == 0)
+    #expect(hints.first?.int("data.lastReplyId") == 0)
+    #expect(hints.first?.int("data.lastReplyAt") == 0)
+  }
+
   @Test func R3_openingAThreadKeepsTheHintThatWaits() throws {
     let (stage, ann, bob) = try Self.pair("none")
     let root = try ann.say("root", to: "team")
@@ -247,10 +309,10 @@ struct ReplyChoiceTests {
   @Test func R3_aPagesHintDoesNotReplaceANewerOne() throws {
     let place = ThreadPlace(root: MessageID(1), conversation: .group(GroupID(stored: "team")))
     let replay = Replay(after: Seq(1))
-    replay.hold(hint: [2], of: place, lastReply: MessageID(7))
-    replay.hold(hint: [1], of: place, lastReply: MessageID(5))
+    replay.hold(hint: [2], of: place, asOf: Seq(7))
+    replay.hold(hint: [1], of: place, asOf: Seq(5))
     #expect(replay.takeHeld() == [[2]])
-    replay.hold(hint: [3], of: place, lastReply: MessageID(9))
+    replay.hold(hint: [3], of: place, asOf: Seq(9))
     #expect(replay.takeHeld() == [[3]])
   }
 

@@ -16,6 +16,8 @@ struct MessageFact {
   var root: Int64
   var mentions: [UserID]
   var text: String
+  var isAction = false
+  var isDeleted = false
 
   func isPair(with user: UserID) -> Bool {
     if case .oneOnOne(let a, let b) = conversation { return a == user || b == user }
@@ -27,6 +29,8 @@ struct MessageFact {
 struct LogEntry: CustomStringConvertible {
   enum Body {
     case message(MessageFact)
+    /// The message as it was then, and whom it no longer mentions.
+    case change(MessageChange.Kind, MessageFact, formerMentions: [UserID])
     case subscription(user: UserID, root: Int64, conversation: Conversation, isSubscribed: Bool, isExplicit: Bool)
     case membership(group: GroupID, user: UserID, action: MembershipAction)
     case revocation
@@ -42,6 +46,10 @@ struct LogEntry: CustomStringConvertible {
       "\(message.sender) in \(message.conversation.id): \(message.text.prefix(24))"
         + (message.root == 0 ? "" : " (reply to \(message.root))")
         + (message.mentions.isEmpty ? "" : " (mentions \(message.mentions.map(\.text).joined(separator: " ")))")
+    case .change(let kind, let message, let former):
+      "message \(message.id) \(kind.rawValue): \(message.text.prefix(24))"
+        + (message.mentions.isEmpty ? "" : " (mentions \(message.mentions.map(\.text).joined(separator: " ")))")
+        + (former.isEmpty ? "" : " (no longer \(former.map(\.text).joined(separator: " ")))")
     case .subscription(let user, let root, _, let isSubscribed, let isExplicit):
       "\(user) \(isSubscribed ? "follows" : "leaves") thread \(root)\(isExplicit ? "" : " by itself")"
     case .membership(let group, let user, let action): "\(user) \(action.rawValue) in \(group)"
@@ -81,9 +89,16 @@ final class ChatModel {
   private(set) var log: [LogEntry] = []
   private(set) var head: Int64 = 0
   private(set) var outcomes: [RequestKey: CommittedOutcome] = [:]
+  /// As they are now.
   private(set) var messages: [Int64: MessageFact] = [:]
-  /// Replies of a root, ascending.
-  private(set) var replies: [Int64: [Int64]] = [:]
+  /// As they were one after another.
+  private(set) var versions: [Int64: [MessageFact]] = [:]
+  /// What can be edited, deleted and replied to: no actions.
+  private(set) var sent: [Int64] = []
+  /// Replies of a root, ascending; no actions.
+  private var replies: [Int64: [Int64]] = [:]
+  /// Where a thread stood from each position on (R3).
+  private(set) var progress: [Int64: [(seq: Int64, count: Int, last: Int64)]] = [:]
   private(set) var roots: [Int64] = []
   private var periods: [GroupID: [UserID: [Period]]] = [:]
   private var muids: [MuidKey: (id: Int64, text: String)] = [:]
@@ -175,15 +190,25 @@ final class ChatModel {
     let body: LogEntry.Body
     switch event.body {
     case .message(let message):
-      let text = if case .text(let text) = message.content { text } else { "" }
-      let fact = MessageFact(
-        id: message.id.value, sender: message.sender.uid, conversation: message.conversation,
-        root: message.parent?.value ?? 0, mentions: message.mentions.map(\.uid), text: text)
+      let fact = Self.fact(message)
       if fact.id != seq { trace.fail("M1: message \(fact.id) has seq \(seq)") }
-      messages[fact.id] = fact
-      if fact.root == 0 { roots.append(fact.id) } else { replies[fact.root, default: []].append(fact.id) }
-      if !message.muid.isEmpty { muids[MuidKey(sender: fact.sender, muid: message.muid)] = (fact.id, text) }
+      remember(fact)
+      if !fact.isAction {
+        sent.append(fact.id)
+        if fact.root == 0 {
+          roots.append(fact.id)
+        } else {
+          replies[fact.root, default: []].append(fact.id)
+          progress(of: fact.root, at: seq)
+        }
+      }
+      if !message.muid.isEmpty { muids[MuidKey(sender: fact.sender, muid: message.muid)] = (fact.id, fact.text) }
       body = .message(fact)
+    case .messageChanged(let change):
+      let fact = Self.fact(change.message)
+      remember(fact)
+      if fact.root != 0 { progress(of: fact.root, at: seq) }
+      body = .change(change.kind, fact, formerMentions: change.formerMentions)
     case .threadSubscription(let change):
       words[WordKey(user: change.user, root: change.root.value), default: []].append((seq, change.isSubscribed))
       body = .subscription(
@@ -198,6 +223,29 @@ final class ChatModel {
     let entry = LogEntry(seq: seq, body: body, origin: origin)
     log.append(entry)
     trace.note("log \(seq) by \(origin.map { "#\($0.connection)" } ?? "-"): \(entry)")
+  }
+
+  private static func fact(_ message: Message) -> MessageFact {
+    var fact = MessageFact(
+      id: message.id.value, sender: message.sender.uid, conversation: message.conversation,
+      root: message.parent?.value ?? 0, mentions: message.mentions.map(\.uid), text: "")
+    switch message.content {
+    case .text(let text): fact.text = text
+    case .action: fact.isAction = true
+    case .deleted: fact.isDeleted = true
+    case .media, .custom: break
+    }
+    return fact
+  }
+
+  private func remember(_ fact: MessageFact) {
+    messages[fact.id] = fact
+    versions[fact.id, default: []].append(fact)
+  }
+
+  private func progress(of root: Int64, at seq: Int64) {
+    let left = replies[root]?.filter { messages[$0]?.isDeleted == false } ?? []
+    progress[root, default: []].append((seq, left.count, left.last ?? 0))
   }
 
   private func membership(_ change: MembershipChange, at seq: Int64) {
@@ -229,10 +277,12 @@ final class ChatModel {
       summary.isRepeat = judgeSend(message, by: mutation.actor.uid, outcome, summary)
     case .setThreadSubscription(let root, let isSubscribed):
       let user = mutation.actor.uid
-      let isAllowed = messages[root.value].map { $0.root == 0 && isParticipant(user, of: $0.conversation) } ?? false
+      let isAllowed = messages[root.value].map { canHead($0) && isParticipant(user, of: $0.conversation) } ?? false
       expect(isAllowed == (refusal == nil), "T8: subscribing \(user) to \(root.value): \(outcome.result)")
       let changes = isAllowed && self.isSubscribed(user, to: root.value) != isSubscribed
       expect(outcome.events.count == (changes ? 1 : 0), "T15: \(outcome.events.count) events of a subscription")
+    case .editMessage(let id, let edit): judgeChange(id, edit, by: mutation.actor.uid, outcome)
+    case .deleteMessage(let id): judgeChange(id, nil, by: mutation.actor.uid, outcome)
     case .addMembers(let group, let members):
       let isAllowed = mutation.actor == .application || mutation.actor.uid == owner && isMember(owner, of: group)
       let new = members.filter { !isMember($0.uid, of: group) }.count
@@ -271,7 +321,7 @@ final class ChatModel {
     var isAllowed = isParticipant(sender, of: conversation)
     if let parent = message.parent {
       let root = messages[parent.value]
-      isAllowed = isAllowed && root?.root == 0 && root?.conversation == conversation
+      isAllowed = isAllowed && root.map(canHead) == true && root?.conversation == conversation
     }
     expect(
       isAllowed == (summary.refusal == nil), "T2, D5: a send of \(sender) to \(conversation.id): \(outcome.result)")
@@ -292,6 +342,44 @@ final class ChatModel {
     }
     expect(Set(told) == new && told.count == new.count, "T4: \(told.sorted()) follow, not \(new.sorted())")
     return false
+  }
+
+  /// T1, T10.
+  private func canHead(_ message: MessageFact) -> Bool { message.root == 0 && !message.isAction && !message.isDeleted }
+
+  /// M11, M9, T4. `edit` nil is a deletion.
+  private func judgeChange(_ id: MessageID, _ edit: MessageEdit?, by user: UserID, _ outcome: Outcome) {
+    var isAllowed = false
+    if let message = messages[id.value], !message.isAction, !message.isDeleted {
+      var isModerator = false
+      if case .group = message.conversation { isModerator = user == owner }
+      isAllowed = isParticipant(user, of: message.conversation) && (message.sender == user || isModerator)
+    }
+    guard isAllowed, let before = messages[id.value] else {
+      return expect(outcome.events.isEmpty, "M11: \(user) changed message \(id.value)")
+    }
+    if let edit, edit.text == before.text {
+      return expect(outcome.events.isEmpty, "M11: an edit to the same has events")
+    }
+    guard outcome.events.count >= 2, case .message(let action) = outcome.events[0].body,
+      case .messageChanged(let change) = outcome.events[1].body
+    else { return trace.fail("M11, M1: the change of \(id.value) has no action and change: \(outcome.result)") }
+    expect(
+      action.content == .action(change.kind.rawValue, by: user, on: .message(id))
+        && action.parent?.value ?? 0 == before.root,
+      "M11: the action of \(id.value) is \(action.content)")
+    expect(change.message.id == id && (change.kind == .deleted) == (edit == nil), "M11: another change: \(change.kind)")
+    let now = change.message.mentions.map(\.uid)
+    expect(change.formerMentions == before.mentions.filter { !now.contains($0) }, "R2: former \(change.formerMentions)")
+    let root = before.root == 0 ? before.id : before.root
+    let isOpen = edit != nil && messages[root]?.isDeleted == false
+    let new = Set(
+      now.filter { isOpen && !before.mentions.contains($0) && !self.isSubscribed($0, to: root) }.map(\.text))
+    let told = outcome.events.dropFirst(2).compactMap { event -> String? in
+      guard case .threadSubscription(let change) = event.body, change.isSubscribed else { return nil }
+      return change.user.text
+    }
+    expect(Set(told) == new && told.count == new.count, "T4: by an edit \(told.sorted()) follow, not \(new.sorted())")
   }
 
   private func expect(_ isTrue: Bool, _ what: @autoclosure () -> String) {

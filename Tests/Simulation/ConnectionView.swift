@@ -71,7 +71,7 @@ final class ConnectionView {
   var lastOfConversation: [Conversation: Int64] = [:]
   var pending: [Int64: Request] = [:]
   /// The last hint of each thread, and the latest moment at which nothing was under way before it.
-  var hints: [Int64: (lastReply: Int64, notBefore: Int)] = [:]
+  var hints: [Int64: (asOf: Int64, latest: Int64, notBefore: Int)] = [:]
   /// The last moment at which the server's queue and both kernels held nothing for this client.
   var emptyAt = 0
   /// The request's ids that the committer has taken in.

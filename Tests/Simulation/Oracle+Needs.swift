@@ -20,7 +20,7 @@ extension Oracle {
 
   private func live(_ entry: LogEntry, _ view: ConnectionView) -> Need {
     switch entry.body {
-    case .message(let message):
+    case .message(let message), .change(_, let message, _):
       if isOwn(entry, view) { return .mustNot }
       var memberSince: Int64 = 0
       switch message.conversation {
@@ -32,7 +32,8 @@ extension Oracle {
       guard message.root != 0 else { return .must }
       let isSubscribed = model.isSubscribed(view.user, to: message.root, upTo: entry.seq - 1)
       return choose(
-        message, view, at: entry.seq, memberSince: memberSince, subscription: (isSubscribed, isSubscribed),
+        message, view, at: entry.seq, memberSince: memberSince,
+        mention: mention(in: entry, of: view.user, inReplay: false), subscription: (isSubscribed, isSubscribed),
         inReplay: false)
     case .subscription(let user, _, _, _, let isExplicit):
       guard user == view.user else { return .mustNot }
@@ -48,7 +49,7 @@ extension Oracle {
   private func replay(_ entry: LogEntry, _ view: ConnectionView) -> Need {
     guard entry.seq > view.start else { return .mustNot }
     switch entry.body {
-    case .message(let message):
+    case .message(let message), .change(_, let message, _):
       var memberSince: Int64 = 0
       var isSure = true
       switch message.conversation {
@@ -66,7 +67,8 @@ extension Oracle {
         let states = model.subscription(
           view.user, to: message.root, from: view.headAtConnect, to: max(end, view.headAtConnect))
         need = choose(
-          message, view, at: entry.seq, memberSince: memberSince, subscription: (states.ever, states.always),
+          message, view, at: entry.seq, memberSince: memberSince,
+          mention: mention(in: entry, of: view.user, inReplay: true), subscription: (states.ever, states.always),
           inReplay: true)
       }
       return need == .must && (!isSure || isOwn(entry, view)) ? .may : need
@@ -98,16 +100,31 @@ extension Oracle {
     return model.isMember(view.user, of: group) ? .may : .mustNot
   }
 
+  /// Whether the message mentions the user, or did before the change: in a replay as it is now, whenever that is.
+  private func mention(in entry: LogEntry, of user: UserID, inReplay: Bool) -> (ever: Bool, always: Bool) {
+    let message: MessageFact
+    switch entry.body {
+    case .message(let sent): message = sent
+    case .change(_, let changed, let former):
+      if former.contains(user) { return (true, true) }
+      message = changed
+    default: return (false, false)
+    }
+    guard inReplay else { return (message.mentions.contains(user), message.mentions.contains(user)) }
+    let versions = model.versions[message.id] ?? [message]
+    return (versions.contains { $0.mentions.contains(user) }, versions.allSatisfy { $0.mentions.contains(user) })
+  }
+
   /// R2: which replies a session gets.
   private func choose(
     _ message: MessageFact, _ view: ConnectionView, at seq: Int64, memberSince: Int64,
-    subscription: (ever: Bool, always: Bool), inReplay: Bool
+    mention: (ever: Bool, always: Bool), subscription: (ever: Bool, always: Bool), inReplay: Bool
   ) -> Need {
-    if message.mentions.contains(view.user) { return .must }
+    if mention.always { return .must }
     let opening = view.opening(of: message.root, at: seq, memberSince: memberSince, inReplay: inReplay)
     if opening.maybeOpen, !opening.maybeClosed { return .must }
     var answers: Set<Need> = []
-    if opening.maybeOpen { answers.insert(.must) }
+    if opening.maybeOpen || mention.ever { answers.insert(.must) }
     for choice in view.choices(at: seq, inReplay: inReplay) {
       switch choice {
       case .all: answers.insert(.must)
@@ -137,7 +154,7 @@ extension Oracle {
       owed[message.root] = max(owed[message.root] ?? 0, entry.seq)
     }
     for (root, reply) in owed.sorted(by: { $0.key < $1.key }) {
-      let told = view.hints[root]?.lastReply ?? 0
+      let told = view.hints[root]?.latest ?? 0
       expect(told >= reply, view, "R3: the last hint of \(root) is at \(told), its reply \(reply) was not sent")
     }
   }

@@ -10,11 +10,15 @@ extension Oracle {
       let head = try reader.head().value
       if head != model.head { trace.fail("M8: the store is at \(head), the log at \(model.head)") }
       for (id, text) in acknowledged.sorted(by: { $0.key < $1.key }) {
-        guard case .success(let fetched) = try reader.message(MessageID(id), actor: .application),
-          case .text(text) = fetched.message.content
-        else {
+        guard case .success(let fetched) = try reader.message(MessageID(id), actor: .application) else {
           trace.fail("M8: message \(id) was acknowledged, and is not there")
           continue
+        }
+        let known = model.versions[id] ?? []
+        let content: Content =
+          known.last?.isDeleted == true ? .deleted(type: "text", category: .message) : .text(known.last?.text ?? "")
+        if known.first?.text != text || fetched.message.content != content {
+          trace.fail("M8, M11: message \(id) was acknowledged as \(text.prefix(24)), and is \(fetched.message.content)")
         }
       }
     }

@@ -113,7 +113,8 @@ final class Oracle {
     switch name {
     case "heartbeat": heartbeat(Int64(json["seq"] as? Int ?? -1), view)
     case "thread.updated": hint(data, view)
-    case "message", "thread.subscription", "group.member": durable(name, Int64(json["seq"] as? Int ?? -1), data, view)
+    case "message", "message.edited", "message.deleted", "thread.subscription", "group.member":
+      durable(name, Int64(json["seq"] as? Int ?? -1), data, view)
     default: expect(false, view, "L6: an unasked event \(name)")
     }
   }
@@ -124,7 +125,7 @@ final class Oracle {
       return expect(false, view, "M8: \(name) \(seq) is not in the log")
     }
     expect(seq > view.lastSeq, view, "R4: \(name) \(seq) after \(view.lastSeq)")
-    expect(matches(entry, name, data), view, "R5: \(name) \(seq) does not say what was committed")
+    expect(matches(entry, name, data, view), view, "R5: \(name) \(seq) does not say what was committed")
     noGap(upTo: seq - 1, view)
     if need(entry, view) == .mustNot { expect(false, view, "R1, R2, M15: \(name) \(seq) is not for this session") }
     if view.isResumed, seq <= view.replayEnd { replayed += 1 }
@@ -132,16 +133,18 @@ final class Oracle {
     view.lastSeq = seq
     view.confirmed = seq
     view.settle(at: seq)
-    if case .message(let message) = entry.body { view.lastOfConversation[message.conversation] = seq }
+    switch entry.body {
+    case .message(let message), .change(_, let message, _): view.lastOfConversation[message.conversation] = seq
+    default: break
+    }
   }
 
-  private func matches(_ entry: LogEntry, _ name: String, _ data: [String: Any]) -> Bool {
+  private func matches(_ entry: LogEntry, _ name: String, _ data: [String: Any], _ view: ConnectionView) -> Bool {
     switch entry.body {
     case .message(let message):
-      name == "message" && data["id"] as? Int == Int(message.id) && data["text"] as? String == message.text
-        && data["senderUid"] as? String == message.sender.text
-        && data["parentMessageId"] as? Int == Int(message.root)
-        && data["conversationId"] as? String == message.conversation.id
+      name == "message" && isCopy(data, of: message, at: entry.seq, view)
+    case .change(let kind, let message, _):
+      name == "message.\(kind.rawValue)" && isCopy(data, of: message, at: entry.seq, view)
     case .subscription(_, let root, _, let isSubscribed, _):
       name == "thread.subscription" && data["parentMessageId"] as? Int == Int(root)
         && data["threadSubscribed"] as? Bool == isSubscribed
@@ -150,6 +153,17 @@ final class Oracle {
         && data["action"] as? String == action.rawValue
     case .revocation: false
     }
+  }
+
+  /// The message as it was then; in a replay as it was then or later (R6).
+  private func isCopy(_ data: [String: Any], of message: MessageFact, at seq: Int64, _ view: ConnectionView) -> Bool {
+    let versions = model.versions[message.id]?.map(\.text) ?? []
+    let isReplayed = view.isResumed && seq <= view.replayEnd
+    let texts = isReplayed ? versions[(versions.firstIndex(of: message.text) ?? 0)...] : [message.text]
+    return data["id"] as? Int == Int(message.id) && (data["text"] as? String).map(texts.contains) == true
+      && data["senderUid"] as? String == message.sender.text && data["parentMessageId"] as? Int == Int(message.root)
+      && data["conversationId"] as? String == message.conversation.id
+      && (data["category"] as? String == "action") == message.isAction
   }
 
   /// L5: everything up to `seq` that concerns the session has been sent.
@@ -181,21 +195,23 @@ final class Oracle {
     let count = data["replyCount"] as? Int ?? -1
     hints += 1
     trace.note("#\(view.number) < hint \(root): \(count) replies, last \(last)")
-    guard let message = model.messages[root], let replies = model.replies[root],
-      let place = replies.firstIndex(of: last)
-    else { return expect(false, view, "R3: a hint of no thread: \(data)") }
-    expect(count == place + 1, view, "R3: \(count) replies up to \(last), not \(place + 1)")
+    // A deletion may bring back what was: the hint says the earliest that it can, and at rest the latest.
+    let states = model.progress[root]?.filter { $0.count == count && $0.last == last } ?? []
+    guard let message = model.messages[root], let latest = states.last else {
+      return expect(false, view, "R3: a hint of what never was: \(data)")
+    }
+    let earliest = states.first { $0.seq >= view.hints[root]?.asOf ?? 0 }
     if view.choice == .all, view.changes.isEmpty {
       expect(false, view, "R3: a hint to a session that gets every reply")
     }
     expect(mayHear(of: message.conversation, view), view, "R8: a hint of a group that the user has left")
     if let earlier = view.hints[root] {
-      expect(last >= earlier.lastReply, view, "R3: a hint went back")
+      expect(earliest != nil, view, "R3: a hint went back")
       expect(now - earlier.notBefore >= 1000, view, "R3: two hints of \(root) within \(now - earlier.notBefore) ms")
     }
     // A resumed session's first hint of a thread is the resume's own, and keeps no second free.
     let isResumes = view.isResumed && view.hints[root] == nil
-    view.hints[root] = (last, isResumes ? .min / 2 : view.emptyAt)
+    view.hints[root] = (earliest?.seq ?? 0, latest.seq, isResumes ? .min / 2 : view.emptyAt)
   }
 
   /// Whether an unnumbered event of the conversation may come now: in stream order, the end of a membership is final.

@@ -24,7 +24,7 @@ extension Simulation {
       if dice.chance(30) { client.leave(dice.pick(SimulatedClient.Ending.allCases) ?? .reset) }
       return
     }
-    switch dice.weighted([50, 12, 30, 5, 5, 5, 4, 5, 4, 4, 7, 7, 4, 5, 5, 2]) {
+    switch dice.weighted([50, 12, 30, 5, 5, 5, 4, 5, 4, 4, 7, 7, 4, 5, 5, 8, 5, 2]) {
     case 0: for _ in 0..<(dice.chance(60) ? 12 : 1) { say(client) }
     case 1: for send in client.unacknowledged.prefix(dice.from(1...4)) { client.send(send) }
     case 2: say(client, replying: true)
@@ -40,6 +40,8 @@ extension Simulation {
     case 12: client.request("groups.leave", #"{"guid":"\#(group().text)"}"#, .write)
     case 13: client.leave(dice.pick(SimulatedClient.Ending.allCases) ?? .reset)
     case 14: client.isStalled.toggle()
+    case 15: change(client, isDeletion: false)
+    case 16: change(client, isDeletion: true)
     default: client.request("messages.list", #"{"limit":0}"#, .read)
     }
   }
@@ -70,6 +72,21 @@ extension Simulation {
     let send = SimulatedClient.Unacknowledged(muid: muid, text: text, data: data)
     if !muid.isEmpty, !isConflict { client.unacknowledged.append(send) }
     client.send(send)
+  }
+
+  /// Edits or deletes one of the latest messages, mostly one of the client's own.
+  private func change(_ client: SimulatedClient, isDeletion: Bool) {
+    let latest = model.sent.suffix(40).compactMap { model.messages[$0] }
+    let own = latest.filter { $0.sender == client.token.uid && !$0.isDeleted }
+    guard let message = dice.pick(dice.chance(850) ? own : latest) else { return }
+    if isDeletion {
+      client.request("message.delete", #"{"id":\#(message.id)}"#, .write)
+      return
+    }
+    nonces += 1
+    var text = "e\(nonces)"
+    if dice.chance(300) { text += " <@uid:\(person().text)>" }
+    client.request("message.edit", #"{"id":\#(message.id),"text":"\#(text)"}"#, .write)
   }
 
   /// One of the latest roots, mostly one that the user can see.

@@ -81,9 +81,9 @@ struct MessageEncoderTests {
 
   @Test func M11_actionAndDeletion() {
     let action =
-      #""category":"action","type":"message","text":"","action":"edited","actionBy":"ann","actionOn":"7","#
+      #""category":"action","type":"message","text":"","action":"edited","actionBy":"ann","actionOn":7,"#
       + #""actionFor":"bob""#
-    #expect(encoded(message(.action("edited", by: ann, on: "7", subject: "message"))) == messageJSON(action))
+    #expect(encoded(message(.action("edited", by: ann, on: .message(MessageID(7))))) == messageJSON(action))
     let deleted = #""category":"message","type":"text","text":"""#
     #expect(encoded(message(.deleted(type: "text", category: .message))) == messageJSON(deleted))
   }

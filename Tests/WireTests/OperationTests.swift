@@ -52,6 +52,34 @@ struct OperationTests {
       op: "message.get", data: "{\"id\":0}", method: "GET", target: "/v1/messages/0",
       expected: .failure(.init(.badRequest, "id"))),
     Asked(
+      op: "message.edit", data: "{\"id\":12,\"text\":\"x\",\"metadata\":{\"k\":1},\"tags\":[]}", method: "PATCH",
+      target: "/v1/messages/12", body: "{\"text\":\"x\",\"metadata\":{\"k\":1},\"tags\":[]}",
+      expected: .success(
+        .messageEdit(
+          MessageID(12), MessageEdit(text: "x", metadata: JSONText(unchecked: "{\"k\":1}"), tags: [])))),
+    Asked(
+      op: "message.edit", data: "{\"id\":12,\"caption\":\"\",\"customData\":{}}", method: "PATCH",
+      target: "/v1/messages/12", body: "{\"caption\":\"\",\"customData\":{}}",
+      expected: .success(.messageEdit(MessageID(12), MessageEdit(caption: "", customData: .emptyObject)))),
+    Asked(
+      op: "message.edit", data: "{\"id\":12}", method: "PATCH", target: "/v1/messages/12",
+      expected: .failure(.init(.badRequest, nil))),
+    Asked(
+      op: "message.edit", data: "{\"id\":12,\"text\":\" \"}", method: "PATCH", target: "/v1/messages/12",
+      body: "{\"text\":\" \"}", expected: .failure(.init(.emptyMessage, "text"))),
+    Asked(
+      op: "message.edit", data: "{\"id\":12,\"tags\":\"a\"}", method: "PATCH", target: "/v1/messages/12",
+      body: "{\"tags\":\"a\"}", expected: .failure(.init(.badRequest, "tags"))),
+    Asked(
+      op: "message.edit", data: "{\"id\":0,\"text\":\"x\"}", method: "PATCH", target: "/v1/messages/0",
+      body: "{\"text\":\"x\"}", expected: .failure(.init(.badRequest, "id"))),
+    Asked(
+      op: "message.delete", data: "{\"id\":12}", method: "DELETE", target: "/v1/messages/12",
+      expected: .success(.messageDelete(MessageID(12)))),
+    Asked(
+      op: "message.delete", data: "{\"id\":\"x\"}", method: "DELETE", target: "/v1/messages/x",
+      expected: .failure(.init(.badRequest, "id"))),
+    Asked(
       op: "messages.list", data: "{}", method: "GET", target: "/v1/messages",
       expected: .success(.messagesList(MessageQuery(place: .everywhere)))),
     Asked(

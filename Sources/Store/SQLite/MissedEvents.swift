@@ -8,14 +8,13 @@ final class MissedEvents {
   private let viewers: ViewerStates
   private let messagesAfter: Statement
   private let messageCount: Statement
-  private let changesOfGroup: Statement
+  private let changesOfConversation: Statement
   private let changesOfUser: Statement
   private let logRow: Statement
   private let firstAfter: Statement
   private let lastUpTo: Statement
   private let lastBefore: Statement
   private let repliesBetween: Statement
-  private let progress: Statement
   private let followed: Statement
   /// Messages read since the store last changed: many sessions that come back together missed the same.
   private var messages: [Int64: (row: MessageRow, event: Event)] = [:]
@@ -28,7 +27,7 @@ final class MissedEvents {
     self.viewers = viewers
     messagesAfter = try connection.prepare(Self.messagesAfterSQL)
     messageCount = try connection.prepare(Self.messageCountSQL)
-    changesOfGroup = try connection.prepare(Self.changesOfGroupSQL)
+    changesOfConversation = try connection.prepare(Self.changesOfConversationSQL)
     changesOfUser = try connection.prepare(Self.changesOfUserSQL)
     logRow = try connection.prepare(
       "SELECT kind, conversation_id, user_id, message_id, payload FROM log WHERE seq = ?")
@@ -37,9 +36,6 @@ final class MissedEvents {
     lastBefore = try connection.prepare(
       "SELECT seq FROM log WHERE seq <= ? AND at < ? ORDER BY seq DESC LIMIT 1")
     repliesBetween = try connection.prepare(Self.repliesBetweenSQL)
-    progress = try connection.prepare(
-      "SELECT t.reply_count, t.last_reply_id, m.sent_at FROM threads t JOIN messages m ON m.id = t.last_reply_id WHERE t.root_id = ?"
-    )
     followed = try connection.prepare(
       "SELECT root_id, conversation_id, seq FROM thread_subscriptions WHERE user_id = ? AND is_subscribed = 1")
   }
@@ -62,9 +58,9 @@ final class MissedEvents {
     """
 
   /// Parameters: the conversation, the edge and the bound (both exclusive), the limit.
-  static let changesOfGroupSQL = """
+  static let changesOfConversationSQL = """
     SELECT seq FROM log INDEXED BY log_of_conversation
-    WHERE conversation_id = ? AND kind = 3 AND seq > ? AND seq < ? ORDER BY seq LIMIT ?
+    WHERE conversation_id = ? AND kind IN (3, 5, 6) AND seq > ? AND seq < ? ORDER BY seq LIMIT ?
     """
 
   /// Parameters: the user, the edge (exclusive), the limit.
@@ -85,19 +81,18 @@ final class MissedEvents {
   private struct Source {
     let conversation: Int64
     let joinedSeq: Int64
-    let isGroup: Bool
   }
 
   private func sources(of user: Int64) throws(StoreFailure) -> [Source] {
     var sources: [Source] = []
     for key in try directory.oneOnOneKeys(ofUser: user) {
-      sources.append(Source(conversation: key, joinedSeq: 0, isGroup: false))
+      sources.append(Source(conversation: key, joinedSeq: 0))
     }
     for key in try directory.groupKeys(ofUser: user) {
       guard let membership = try directory.membership(group: key, user: user) else { continue }
       sources.append(
         Source(
-          conversation: try directory.group(key: key).conversationKey, joinedSeq: membership.joinedSeq, isGroup: true))
+          conversation: try directory.group(key: key).conversationKey, joinedSeq: membership.joinedSeq))
     }
     return sources
   }
@@ -136,10 +131,8 @@ final class MissedEvents {
       count += Int(
         try messageCount.bind(source.conversation).bind(edge).bind(Int64(window.events + 1 - count))
           .first { $0.integer(0) } ?? 0)
-      if source.isGroup {
-        count += try changesOfGroup.bind(source.conversation).bind(edge).bind(Int64.max)
-          .bind(Int64(max(window.events + 1 - count, 0))).all { $0.integer(0) }.count
-      }
+      count += try changesOfConversation.bind(source.conversation).bind(edge).bind(Int64.max)
+        .bind(Int64(max(window.events + 1 - count, 0))).all { $0.integer(0) }.count
     }
     return count > window.events ? .tooMany : .possible
   }
@@ -158,7 +151,7 @@ final class MissedEvents {
     if query.isFirst, query.replies != .all { try lookBack(query, caller, sources, &page.unsent) }
     if !page.hasMore {
       for root in page.unsent.sorted(by: { $0.value < $1.value }) {
-        if let state = try progress(of: root) { page.hints.append(state) }
+        if let state = try viewers.standings.progress(of: root, asOf: head) { page.hints.append(state) }
       }
     }
     return page
@@ -182,9 +175,9 @@ final class MissedEvents {
       func bound() -> Int64 { found.count == limit ? found[limit - 1] : .max }
       merge(
         try messagesAfter.bind(source.conversation).bind(edge).bind(bound()).bind(Int64(limit)).all { $0.integer(0) })
-      guard source.isGroup else { continue }
       merge(
-        try changesOfGroup.bind(source.conversation).bind(edge).bind(bound()).bind(Int64(limit)).all { $0.integer(0) })
+        try changesOfConversation.bind(source.conversation).bind(edge).bind(bound()).bind(Int64(limit))
+          .all { $0.integer(0) })
     }
     return found
   }
@@ -216,6 +209,16 @@ final class MissedEvents {
       if messages.count >= Self.capacity { forget() }
       messages[seq] = (stored, event)
       return event
+    case .messageEdited, .messageDeleted:
+      let stored = try viewers.rows.row(row.message)
+      var isConcerned = try isWanted(stored, query, caller)
+      if !isConcerned { isConcerned = try Self.formerlyMentioned(caller, row.payload) }
+      guard isConcerned else { return nil }
+      return Event(
+        seq: Seq(seq),
+        body: .messageChanged(
+          MessageChange(
+            kind: kind == .messageEdited ? .edited : .deleted, message: try viewers.rows.whole(stored))))
     case .threadSubscription:
       var fields = UnpackedFields(row.payload)
       guard let isSubscribed = fields.integer(), let cause = fields.text().flatMap(SubscriptionCause.init(rawValue:))
@@ -247,6 +250,17 @@ final class MissedEvents {
       scope: scope, actor: actor.isEmpty ? nil : UserID(stored: actor))
   }
 
+  /// Whether what an edit or a deletion took away was a mention of the user.
+  private static func formerlyMentioned(_ caller: Caller, _ payload: [UInt8]) throws(StoreFailure) -> Bool {
+    var fields = UnpackedFields(payload)
+    guard let all = fields.integer(), let count = fields.integer(), count >= 0 else {
+      throw .damaged("a change of a message does not read")
+    }
+    if all == 1 { return true }
+    for _ in 0..<count where fields.integer() == caller.key { return true }
+    return false
+  }
+
   /// R2 for a replay: the user's own messages are always part of it (R6).
   private func isWanted(_ row: MessageRow, _ query: MissedQuery, _ caller: Caller) throws(StoreFailure) -> Bool {
     guard row.rootKey != 0, query.replies != .all, row.senderKey != caller.key else { return true }
@@ -269,14 +283,6 @@ final class MissedEvents {
         let row = try viewers.rows.row(id)
         if try !isWanted(row, query, caller) { unsent.insert(MessageID(row.rootKey)) }
       }
-    }
-  }
-
-  private func progress(of root: MessageID) throws(StoreFailure) -> ThreadProgress? {
-    try progress.bind(root.value).first { row in
-      ThreadProgress(
-        root: root, replyCount: Int(row.integer(0)), lastReply: MessageID(row.integer(1)),
-        lastReplyAt: UnixSeconds(row.integer(2)))
     }
   }
 

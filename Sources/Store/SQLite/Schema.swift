@@ -7,7 +7,7 @@ enum Schema {
   /// Marks the file as ours: "TCst".
   static let applicationID: Int64 = 0x5443_7374
 
-  static let steps: [String] = [people + messages + threads + access, missed]
+  static let steps: [String] = [people + messages + threads + access, missed, changes]
 
   private static let people = """
     CREATE TABLE meta (
@@ -195,6 +195,12 @@ enum Schema {
   private static let missed = """
     CREATE INDEX log_of_user ON log (user_id) WHERE kind IN (2, 3);
     CREATE INDEX log_of_conversation ON log (conversation_id) WHERE kind = 3;
+    """
+
+  /// Edits and deletions in what a session missed (M11).
+  private static let changes = """
+    DROP INDEX log_of_conversation;
+    CREATE INDEX log_of_conversation ON log (conversation_id) WHERE kind IN (3, 5, 6);
     """
 
   private static let access = """

@@ -17,14 +17,6 @@ struct SendTransaction {
     let receiver: ReceiverProfile
     /// When the sender's membership began.
     let joinedSeq: Seq
-    /// The other end of a pair.
-    let other: UserRow?
-  }
-
-  /// A person whom the message names, and when that person's membership began.
-  private struct Mentioned {
-    let row: UserRow
-    let joinedSeq: Seq
   }
 
   private struct Quote {
@@ -67,7 +59,8 @@ struct SendTransaction {
       }
     }
     let tokens = Mentions(of: message.content)
-    let mentioned = try participants(tokens.uids, in: place)
+    let mentioned = try session.participants(
+      tokens.uids, in: place.pair.map { .pair(first: $0.first, second: $0.second) } ?? .group(place.group?.key ?? 0))
     return try write(message, digest, place, root, quote, mentioned, mentionsAll: tokens.all && place.group != nil)
   }
 
@@ -94,7 +87,7 @@ struct SendTransaction {
         Place(
           conversation: Conversation(from: caller.uid, to: receiver),
           key: try directory.conversationKey(first: pair.first, second: pair.second), pair: pair, group: nil,
-          receiver: .user(other.user), joinedSeq: .none, other: other))
+          receiver: .user(other.user), joinedSeq: .none))
     case .group(let guid):
       switch try directory.joined(guid, by: caller) {
       case .failure(let refusal): return .failure(refusal)
@@ -102,7 +95,7 @@ struct SendTransaction {
         return .success(
           Place(
             conversation: .group(guid), key: joined.group.conversationKey, pair: nil, group: joined.group,
-            receiver: .group(joined.group.group), joinedSeq: Seq(joined.membership?.joinedSeq ?? 0), other: nil))
+            receiver: .group(joined.group.group), joinedSeq: Seq(joined.membership?.joinedSeq ?? 0)))
       }
     }
   }
@@ -120,26 +113,11 @@ struct SendTransaction {
         senderKey: here?.senderKey ?? 0))
   }
 
-  /// M9: those of `uids` who are participants of the conversation.
-  private func participants(_ uids: [UserID], in place: Place) throws(StoreFailure) -> [Mentioned] {
-    var mentioned: [Mentioned] = []
-    for uid in uids {
-      guard let row = try session.directory.user(uid) else { continue }
-      if let group = place.group {
-        guard let membership = try session.directory.membership(group: group.key, user: row.key) else { continue }
-        mentioned.append(Mentioned(row: row, joinedSeq: Seq(membership.joinedSeq)))
-      } else if row.key == caller.key || row.key == place.other?.key {
-        mentioned.append(Mentioned(row: row, joinedSeq: .none))
-      }
-    }
-    return mentioned
-  }
-
   // MARK: Writing
 
   private func write(
     _ message: OutgoingMessage, _ digest: [UInt8], _ place: Place, _ root: MessageRows.Facts?, _ quote: Quote?,
-    _ mentioned: [Mentioned], mentionsAll: Bool
+    _ mentioned: [MentionedPerson], mentionsAll: Bool
   ) throws(StoreFailure) -> Outcome {
     let statements = session.statements
     let conversationKey: Int64
@@ -148,10 +126,13 @@ struct SendTransaction {
     let seq = try session.append(
       .message, at: now, conversation: conversationKey, user: caller.key, message: id)
     let positions = try number(message, id: id, conversationKey)
-    try insert(message, id: id, conversationKey, positions, quote, mentioned, mentionsAll: mentionsAll)
-    for (position, person) in mentioned.enumerated() {
-      try statements.newMention.bind(id).bind(Int64(position)).bind(person.row.key).run()
-    }
+    try NewMessageRow(
+      id: id, conversationKey: conversationKey, rootKey: message.parent?.value ?? 0, senderKey: caller.key,
+      threadPosition: positions.inThread, authorPosition: positions.ofAuthor, content: StoredContent(message.content),
+      muid: message.muid, extras: message.extras, quote: quote?.copy, quotedSenderKey: quote?.senderKey,
+      mentionCount: mentioned.count, mentionsAll: mentionsAll, sentAt: now
+    ).insert(session.statements)
+    try session.store(mentioned, of: id)
     if !message.muid.isEmpty {
       try statements.newMUID.bind(caller.key).bind(message.muid).bind(digest).bind(id).bind(now.value).run()
     }
@@ -165,7 +146,7 @@ struct SendTransaction {
     let thread = SubscriptionTransaction.Thread(
       root: message.parent ?? accepted.id, author: root?.senderKey ?? caller.key, conversation: place.conversation,
       conversationKey: conversationKey)
-    var events = [Event(seq: seq, body: .message(accepted), thread: try progress(accepted, positions, root, place))]
+    var events = [Event(seq: seq, body: .message(accepted), thread: try progress(accepted, positions, root))]
     events += try subscribe(mentioned, to: thread, isReply: root != nil, cause: seq, joinedSeq: place.joinedSeq)
     let viewer = ViewerState(
       threadSubscribed: true, mentionedMe: mentionsAll || mentioned.contains { $0.row.key == caller.key },
@@ -205,53 +186,23 @@ struct SendTransaction {
     return Positions(inThread: thread.last, ofAuthor: (previous ?? 0) + 1, replyCount: thread.count)
   }
 
-  private func insert(
-    _ message: OutgoingMessage, id: Int64, _ conversationKey: Int64, _ positions: Positions, _ quote: Quote?,
-    _ mentioned: [Mentioned], mentionsAll: Bool
-  ) throws(StoreFailure) {
-    let content = StoredContent(message.content)
-    let extras = message.extras
-    let row = session.statements.newMessage
-    row.bind(id).bind(conversationKey).bind(message.parent?.value ?? 0).bind(caller.key)
-    row.bind(positions.inThread).bind(positions.ofAuthor)
-    row.bind(content.category.rawValue).bind(content.type).bind(message.muid).bind(content.text).bind(content.parts)
-    row.bind(extras.subType).bind(extras.conversationText).bind(extras.updateConversation)
-    row.bind(extras.sendNotification).bind(extras.metadata.text)
-    row.bind(extras.tags.isEmpty ? nil : PackedFields.packing(extras.tags))
-    row.bind(quote?.copy.id.value).bind(quote?.senderKey).bind(quote?.copy.type).bind(quote?.copy.text)
-    row.bind(Int64(mentioned.count)).bind(mentionsAll).bind(now.value).bind(now.value)
-    try row.run()
-  }
-
   /// Where the thread stands with this reply; nil for a root.
   private func progress(
-    _ reply: Message, _ positions: Positions, _ root: MessageRows.Facts?, _ place: Place
+    _ reply: Message, _ positions: Positions, _ root: MessageRows.Facts?
   ) throws(StoreFailure) -> ThreadProgress? {
     guard let parent = reply.parent, let root else { return nil }
-    var progress = ThreadProgress(
-      root: parent, replyCount: Int(positions.replyCount), lastReply: reply.id, lastReplyAt: now)
-    let author = try session.directory.user(key: root.senderKey)
-    var joinedSeq = place.joinedSeq
-    if author.key != caller.key, let group = place.group {
-      guard let membership = try session.directory.membership(group: group.key, user: author.key) else {
-        return progress
-      }
-      joinedSeq = Seq(membership.joinedSeq)
-    }
-    // The replier follows from now on in any case (T4).
-    let follows =
-      author.key == caller.key
-      ? true
-      : try session.viewers.standings.standing(
-        ofUser: author.key, root: parent.value, rootAuthor: author.key, joinedSeq: joinedSeq
-      ).isSubscribed
-    if follows { progress.followingAuthor = author.user.uid }
-    return progress
+    return ThreadProgress(
+      root: parent, replyCount: Int(positions.replyCount), lastReply: reply.id, lastReplyAt: now, asOf: reply.id.seq,
+      // The replier follows from now on in any case (T4).
+      followingAuthor: root.senderKey == caller.key
+        ? caller.uid
+        : try session.viewers.followingAuthor(
+          ofThread: parent.value, author: root.senderKey, conversation: root.conversationKey))
   }
 
   /// T4: the author by replying, then the mentioned, each once.
   private func subscribe(
-    _ mentioned: [Mentioned], to thread: SubscriptionTransaction.Thread, isReply: Bool, cause: Seq, joinedSeq: Seq
+    _ mentioned: [MentionedPerson], to thread: SubscriptionTransaction.Thread, isReply: Bool, cause: Seq, joinedSeq: Seq
   ) throws(StoreFailure) -> [Event] {
     let subscriptions = SubscriptionTransaction(session: session, now: now)
     var events: [Event] = []

@@ -35,10 +35,13 @@ struct StoredContent {
       }
     case .custom(_, let data):
       text = data.text
-    case .action(let action, let actor, let object, _):
+    case .action(let action, let actor, let object):
       text = action
       fields.add(actor.text)
-      fields.add(object)
+      switch object {
+      case .message(let id): fields.add(id.value)
+      case .member(let uid): fields.add(uid.text)
+      }
     case .deleted:
       text = nil
     }
@@ -62,8 +65,16 @@ struct StoredContent {
       return .custom(type: type, data: JSONText(unchecked: text ?? "{}"))
     case .action:
       var fields = UnpackedFields(parts ?? [])
-      guard let actor = fields.text(), let object = fields.text() else { return nil }
-      return .action(text ?? "", by: UserID(stored: actor), on: object, subject: type)
+      guard let actor = fields.text(), let object = object(&fields) else { return nil }
+      return .action(text ?? "", by: UserID(stored: actor), on: object)
+    }
+  }
+
+  private func object(_ fields: inout UnpackedFields) -> ActionObject? {
+    switch ActionObject.Kind(rawValue: type) {
+    case .message: fields.integer().map { .message(MessageID($0)) }
+    case .groupMember: fields.text().map { .member(UserID(stored: $0)) }
+    case nil: nil
     }
   }
 

@@ -5,6 +5,7 @@ final class ThreadStandings {
   private let subscription: Statement
   private let threadMarker: Statement
   private let unreadReplies: Statement
+  private let progress: Statement
 
   init(connection: Connection) throws(StoreFailure) {
     subscription = try connection.prepare(
@@ -12,6 +13,11 @@ final class ThreadStandings {
     threadMarker = try connection.prepare(
       "SELECT read_upto FROM read_markers WHERE user_id = ? AND conversation_id = ? AND root_id = ?")
     unreadReplies = try connection.prepare(Self.unreadRepliesSQL)
+    progress = try connection.prepare(
+      """
+      SELECT t.reply_count, t.last_reply_id, m.sent_at FROM threads t LEFT JOIN messages m ON m.id = t.last_reply_id
+      WHERE t.root_id = ?
+      """)
   }
 
   /// Parameters: the root, the marker, the user. What came after the marker, less the user's own, less what never is
@@ -41,6 +47,15 @@ final class ThreadStandings {
     }
     return ThreadStanding(
       stored: stored, root: MessageID(root), isRootAuthor: user == rootAuthor, joinedSeq: joinedSeq)
+  }
+
+  /// Where a thread stands at `position`, the present one; nil when it has had no reply and no follower.
+  func progress(of root: MessageID, asOf position: Seq) throws(StoreFailure) -> ThreadProgress? {
+    try progress.bind(root.value).first { row in
+      ThreadProgress(
+        root: root, replyCount: Int(row.integer(0)), lastReply: row.optionalInteger(1).map(MessageID.init),
+        lastReplyAt: UnixSeconds(row.integer(2)), asOf: position)
+    }
   }
 
   /// Replies after the user's marker that are not the user's own, not actions and not deleted (M14).

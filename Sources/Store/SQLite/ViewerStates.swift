@@ -80,6 +80,25 @@ final class ViewerStates {
     try state(ofThreadOf: row, viewer: viewer).isSubscribed
   }
 
+  /// Where a thread stands; nil when it has had no reply.
+  func progress(
+    of root: MessageID, author: Int64, conversation key: Int64, asOf position: Seq
+  ) throws(StoreFailure) -> ThreadProgress? {
+    var progress = try standings.progress(of: root, asOf: position)
+    progress?.followingAuthor = try followingAuthor(ofThread: root.value, author: author, conversation: key)
+    return progress
+  }
+
+  /// The root's author, when still in the conversation and following the thread (T5).
+  func followingAuthor(
+    ofThread root: Int64, author: Int64, conversation key: Int64
+  ) throws(StoreFailure) -> UserID? {
+    let person = Caller(row: try directory.user(key: author), isApplication: false)
+    guard let joinedSeq = try joinedSeq(of: person, conversation: key) else { return nil }
+    let standing = try standings.standing(ofUser: author, root: root, rootAuthor: author, joinedSeq: joinedSeq)
+    return standing.isSubscribed ? person.uid : nil
+  }
+
   /// When the viewer's present membership began; `.none` outside groups and for the application. Nil for a former
   /// member, who is still answered when repeating a send (M7) but follows nothing any more (T9).
   private func joinedSeq(of viewer: Caller, conversation key: Int64) throws(StoreFailure) -> Seq? {

@@ -6,6 +6,8 @@ enum LogKind: Int64 {
   case threadSubscription = 2
   case groupMember = 3
   case tokensRevoked = 4
+  case messageEdited = 5
+  case messageDeleted = 6
 }
 
 /// One writing connection with its statements, memory and position; thrown away when the connection is beyond help.
@@ -88,6 +90,10 @@ final class WriterSession {
     switch mutation.change {
     case .sendMessage(let message):
       return try SendTransaction(session: self, caller: caller, now: now).run(message)
+    case .editMessage(let id, let edit):
+      return try ChangeTransaction(session: self, caller: caller, now: now).edit(id, edit)
+    case .deleteMessage(let id):
+      return try ChangeTransaction(session: self, caller: caller, now: now).delete(id)
     case .setThreadSubscription(let root, let isSubscribed):
       return try SubscriptionTransaction(session: self, now: now).wish(isSubscribed, root: root, caller: caller)
     case .createUser(let user):

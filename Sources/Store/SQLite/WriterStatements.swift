@@ -17,7 +17,13 @@ struct WriterStatements {
 
   let newMessage: Statement
   let newMention: Statement
+  let editMessage: Statement
+  let emptyMessage: Statement
+  let deleteMentions: Statement
   let countReply: Statement
+  let discountReply: Statement
+  let takePosition: Statement
+  let touchThread: Statement
   let lastAuthorPosition: Statement
   let newThread: Statement
   let putSubscription: Statement
@@ -35,6 +41,15 @@ struct WriterStatements {
   let countProbe: Statement
   let takeRoom: Statement
   let giveRoomBack: Statement
+
+  /// Parameters: the root, the reply before which to look. Walks indexes only, over the dead replies to the next live.
+  static let lastReplySQL = """
+    SELECT r.id FROM messages r INDEXED BY messages_of_thread
+    WHERE r.root_id = ?1 AND r.root_id > 0 AND r.id < ?2 AND NOT EXISTS (
+      SELECT 1 FROM messages d INDEXED BY messages_never_unread
+      WHERE d.root_id = ?1 AND d.root_id > 0 AND (d.deleted_at > 0 OR d.category = 'action') AND d.id = r.id)
+    ORDER BY r.id DESC LIMIT 1
+    """
 
   init(connection: Connection) throws(StoreFailure) {
     begin = try connection.prepare("BEGIN IMMEDIATE")
@@ -76,6 +91,20 @@ struct WriterStatements {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
     newMention = try connection.prepare("INSERT INTO mentions (message_id, position, user_id) VALUES (?, ?, ?)")
+    editMessage = try connection.prepare(
+      """
+      UPDATE messages SET text = ?2, metadata = ?3, tags = ?4, mention_count = ?5, mentions_all = ?6, updated_at = ?7,
+        edited_at = ?7, edited_by_id = ?8
+      WHERE id = ?1
+      """)
+    emptyMessage = try connection.prepare(
+      """
+      UPDATE messages SET text = NULL, parts = NULL, sub_type = NULL, conversation_text = NULL, metadata = '{}', tags = NULL,
+        quoted_id = NULL, quoted_sender_id = NULL, quoted_type = NULL, quoted_text = NULL, mention_count = 0, mentions_all = 0,
+        updated_at = ?2, deleted_at = ?2, deleted_by_id = ?3
+      WHERE id = ?1
+      """)
+    deleteMentions = try connection.prepare("DELETE FROM mentions WHERE message_id = ?")
     // A thread's time never goes back (T13), whatever the clock does.
     countReply = try connection.prepare(
       """
@@ -85,6 +114,19 @@ struct WriterStatements {
         last_reply_id = ?3, updated_at = max(updated_at, ?4)
       RETURNING last_position, reply_count
       """)
+    // Behind `emptyMessage`: the last reply is looked for among those that are left.
+    discountReply = try connection.prepare(
+      """
+      UPDATE threads SET reply_count = reply_count - 1,
+        last_reply_id = CASE WHEN last_reply_id <> ?2 THEN last_reply_id ELSE (\(Self.lastReplySQL)) END
+      WHERE root_id = ?1
+      """)
+    takePosition = try connection.prepare(
+      """
+      UPDATE threads SET last_position = last_position + 1, updated_at = max(updated_at, ?2) WHERE root_id = ?1
+      RETURNING last_position
+      """)
+    touchThread = try connection.prepare("UPDATE threads SET updated_at = max(updated_at, ?2) WHERE root_id = ?1")
     lastAuthorPosition = try connection.prepare(
       """
       SELECT author_position FROM messages INDEXED BY messages_of_thread_author

@@ -21,6 +21,10 @@ private struct Model {
     let id: Int64
     let author: UserID
     let root: Int64?
+    var isAction = false
+    var isDeleted = false
+    /// As the text says, whoever is there.
+    var mentioned: [UserID] = []
   }
 
   var messages: [Sent] = []
@@ -35,7 +39,13 @@ private struct Model {
 
   func author(_ root: Int64) -> UserID? { messages.first { $0.id == root }?.author }
 
-  func replyCount(_ root: Int64) -> Int { messages.count { $0.root == root } }
+  func find(_ id: Int64) -> Sent? { messages.first { $0.id == id } }
+
+  func replyCount(_ root: Int64) -> Int { messages.count { $0.root == root && !$0.isAction && !$0.isDeleted } }
+
+  mutating func change(_ id: Int64, _ body: (inout Sent) -> Void) {
+    if let index = messages.firstIndex(where: { $0.id == id }) { body(&messages[index]) }
+  }
 
   func isSubscribed(_ uid: UserID, _ root: Int64) -> Bool {
     if let word = words[uid]?[root] { return word }
@@ -43,8 +53,10 @@ private struct Model {
   }
 
   func unread(_ uid: UserID, _ root: Int64) -> Int {
-    guard isSubscribed(uid, root) else { return 0 }
-    return messages.count { $0.root == root && $0.author != uid && $0.id > (members[uid] ?? .max) }
+    guard isSubscribed(uid, root), find(root)?.isDeleted == false else { return 0 }
+    return messages.count {
+      $0.root == root && $0.author != uid && $0.id > (members[uid] ?? .max) && !$0.isAction && !$0.isDeleted
+    }
   }
 
   /// Returns whether the state is another one now.
@@ -106,6 +118,15 @@ struct RandomOperationsTests {
       let root = any ?? MessageID(1)
       let wish = Bool.random(using: &generator)
       return (Mutation(actor: .user(uid), change: .setThreadSubscription(root: root, isSubscribed: wish)), [])
+    case 8 where any != nil:
+      return (Mutation(actor: .user(uid), change: .deleteMessage(any ?? MessageID(1))), [])
+    case 9...10 where any != nil:
+      let mentioned = Self.people.filter { _ in Int.random(in: 0..<4, using: &generator) == 0 }
+      let tokens = mentioned.map { " <@uid:\($0)>" }.joined()
+      return (
+        Mutation(actor: .user(uid), change: .editMessage(any ?? MessageID(1), MessageEdit(text: text + tokens))),
+        mentioned
+      )
     case 7 where !model.admitted.isEmpty:
       let repeated = model.admitted[Int.random(in: 0..<model.admitted.count, using: &generator)]
       return (repeated, [])
@@ -140,21 +161,23 @@ struct RandomOperationsTests {
       return ["\(position) member \(added)"]
     case .setThreadSubscription(let id, let isSubscribed):
       guard model.members[uid] != nil else { return [model.everMembers.contains(uid) ? "no access" : "unseen"] }
-      guard let sent = model.messages.first(where: { $0.id == id.value }), sent.root == nil else {
-        return ["ERR_INVALID_PARENT_MESSAGE_ID"]
-      }
+      guard let sent = model.find(id.value), !sent.isDeleted else { return ["unseen"] }
+      guard sent.root == nil, !sent.isAction else { return ["ERR_INVALID_PARENT_MESSAGE_ID"] }
       guard model.say(uid, id.value, isSubscribed) else { return [] }
       position += 1
       return ["\(position) \(uid) \(isSubscribed)"]
     case .sendMessage(let message):
       if model.muids.contains(message.muid) { return [] }
       guard model.members[uid] != nil else { return ["ERR_GROUP_NOT_JOINED"] }
-      if let parent = message.parent, model.messages.contains(where: { $0.id == parent.value && $0.root != nil }) {
-        return ["ERR_WRONG_MESSAGE_THREAD"]
+      if let parent = message.parent, let root = model.find(parent.value) {
+        if root.isDeleted { return ["ERR_MESSAGE_NOT_FOUND"] }
+        if root.root != nil || root.isAction { return ["ERR_WRONG_MESSAGE_THREAD"] }
       }
       model.muids.insert(message.muid)
       model.admitted.append(mutation)
       return send(uid, root: message.parent?.value, mentioned, &model, &position)
+    case .editMessage(let id, _): return change(id.value, by: uid, mentioned, &model, &position)
+    case .deleteMessage(let id): return change(id.value, by: uid, nil, &model, &position)
     default:
       return ["not among these operations"]
     }
@@ -173,12 +196,39 @@ struct RandomOperationsTests {
     position += 1
     let id = position
     var events = ["\(id) message"]
-    model.messages.append(Model.Sent(id: id, author: uid, root: root))
+    model.messages.append(
+      Model.Sent(id: id, author: uid, root: root, mentioned: mentioned.filter { model.members[$0] != nil }))
     let followers = (root == nil ? [] : [uid]) + mentioned.filter { $0 != uid && model.members[$0] != nil }
     for follower in followers where !model.isSubscribed(follower, root ?? id) {
       _ = model.say(follower, root ?? id, true)
       position += 1
       events.append("\(position) \(follower) true")
+    }
+    return events
+  }
+
+  /// `mentioned` nil is a deletion.
+  private func change(
+    _ id: Int64, by uid: UserID, _ mentioned: [UserID]?, _ model: inout Model, _ position: inout Int64
+  ) -> [String] {
+    guard model.members[uid] != nil else { return [model.everMembers.contains(uid) ? "no access" : "unseen"] }
+    guard let sent = model.find(id), !sent.isDeleted else { return ["unseen"] }
+    if sent.isAction { return ["ERR_MESSAGE_ACTION_NOT_ALLOWED"] }
+    guard sent.author == uid || uid == .ann else { return ["ERR_MESSAGE_NOT_A_SENDER"] }
+    position += 2
+    model.messages.append(Model.Sent(id: position - 1, author: uid, root: sent.root, isAction: true))
+    var events = ["\(position - 1) message", "\(position) \(mentioned == nil ? "deleted" : "edited") \(id)"]
+    let present = (mentioned ?? []).filter { model.members[$0] != nil }
+    model.change(id) { message in
+      message.isDeleted = mentioned == nil
+      message.mentioned = present
+    }
+    let root = sent.root ?? id
+    guard model.find(root)?.isDeleted == false else { return events }
+    for person in present where !sent.mentioned.contains(person) && !model.isSubscribed(person, root) {
+      _ = model.say(person, root, true)
+      position += 1
+      events.append("\(position) \(person) true")
     }
     return events
   }
@@ -194,6 +244,7 @@ struct RandomOperationsTests {
     return outcome.events.map { event in
       switch event.body {
       case .message(let message): "\(message.id.value) message"
+      case .messageChanged(let change): "\(event.seq.value) \(change.kind.rawValue) \(change.message.id.value)"
       case .threadSubscription(let change): "\(event.seq.value) \(change.user) \(change.isSubscribed)"
       case .groupMember(let change): "\(event.seq.value) member \(change.user.uid)"
       case .tokensRevoked: "\(event.seq.value) revoked"

@@ -141,7 +141,7 @@ struct SendTests {
   func M2_nobodySendsActionsOrDeletions(_ engine: StoreEngine) throws {
     let world = try World(engine)
     let contents: [Content] = [
-      .action("edited", by: .ann, on: "1", subject: "message"), .deleted(type: "text", category: .message),
+      .action("edited", by: .ann, on: .message(MessageID(1))), .deleted(type: "text", category: .message),
     ]
     for content in contents {
       let message = OutgoingMessage(receiver: .group(.team), content: content)

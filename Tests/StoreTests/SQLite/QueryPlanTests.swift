@@ -63,13 +63,21 @@ struct QueryPlanTests {
       ])
   }
 
+  @Test func T3_theLastReplyIsLookedForInIndexes() throws {
+    #expect(
+      try plan(WriterStatements.lastReplySQL).filter { !$0.hasPrefix("CORRELATED") } == [
+        "SEARCH r USING COVERING INDEX messages_of_thread (root_id=? AND id<?)",
+        "SEARCH d USING INDEX messages_never_unread (root_id=? AND id=?)",
+      ])
+  }
+
   @Test func R6_whatWasMissedIsReadAlongIndexes() throws {
     #expect(
       try plan(MissedEvents.messagesAfterSQL)
         == ["SEARCH messages USING COVERING INDEX messages_of_conversation (conversation_id=? AND rowid>? AND rowid<?)"]
     )
     #expect(
-      try plan(MissedEvents.changesOfGroupSQL)
+      try plan(MissedEvents.changesOfConversationSQL)
         == ["SEARCH log USING INDEX log_of_conversation (conversation_id=? AND rowid>? AND rowid<?)"])
     #expect(
       try plan(MissedEvents.changesOfUserSQL) == ["SEARCH log USING INDEX log_of_user (user_id=? AND rowid>?)"])

@@ -3,51 +3,15 @@ import Testing
 
 @testable import Store
 
-/// Deletion has no operation yet, so the rows are marked as one would leave them.
-@Suite("T2, T8, T10, M10 · Deleted messages")
-struct DeletedMessageTests {
-  private func delete(_ id: MessageID, in world: World) throws {
-    let connection = try #require((world.writer as? SQLiteWriter)?.session?.connection)
-    try connection.execute("UPDATE messages SET deleted_at = 1772000001, text = NULL WHERE id = \(id.value)")
-  }
-
-  @Test func T2_aDeletedParentIsNotFound() throws {
-    let world = try World(.sqlite)
-    let root = try world.send(.ann, "root")
-    let reply = try world.send(.bob, "reply", parent: root.id)
-    try delete(root.id, in: world)
-    try delete(reply.id, in: world)
-    for id in [root.id, reply.id] {
-      let refused = try world.refusal(.user(.bob), .sendMessage(world.outgoing("x", parent: id)))
-      #expect(refused == Refusal(.messageNotFound))
-      let wish = try world.refusal(.user(.cyd), .setThreadSubscription(root: id, isSubscribed: true))
-      #expect(wish == Refusal(.messageIDNotFound))
-      let quote = try world.refusal(.user(.bob), .sendMessage(world.outgoing("x", quoted: id)))
-      #expect(quote.code == .messageIDNotFound)
-    }
-  }
-
-  @Test func T10_theRepliesOfADeletedRootStayReadableAndAreNotUnread() throws {
-    let world = try World(.sqlite)
-    let root = try world.send(.ann, "root")
-    let reply = try world.send(.bob, "reply", parent: root.id)
-    #expect(try world.fetch(root.id, by: .ann).viewer.unreadRepliesCount == 1)
-    try delete(root.id, in: world)
-    #expect(try world.ids(MessageQuery(place: .thread(root.id)), by: .ann) == [reply.id.value])
-    let seen = try world.fetch(root.id, by: .ann)
-    #expect(seen.message.content == .deleted(type: "text", category: .message))
-    #expect(seen.message.deletedAt == UnixSeconds(1_772_000_001))
-    #expect(seen.message.replyCount == 1)
-    #expect(seen.viewer.unreadRepliesCount == 0)
-    #expect(try world.fetch(reply.id, by: .ann).viewer.unreadRepliesCount == 0)
-  }
-
+/// Read markers and deactivation have no operation yet, so the rows are written as one would leave them.
+@Suite("M14, D7 · Markers and deactivated users")
+struct WrittenRowsTests {
   @Test func M14_deletedRepliesAndReadOnesAreNotUnread() throws {
     let world = try World(.sqlite)
     let root = try world.send(.ann, "root")
     let replies = try (1...5).map { try world.send(.bob, "\($0)", parent: root.id).id }
     #expect(try world.fetch(root.id, by: .ann).viewer.unreadRepliesCount == 5)
-    try delete(replies[3], in: world)
+    try world.must(.user(.bob), .deleteMessage(replies[3]))
     #expect(try world.fetch(root.id, by: .ann).viewer.unreadRepliesCount == 4)
     let connection = try #require((world.writer as? SQLiteWriter)?.session?.connection)
     try connection.execute(
