@@ -56,6 +56,7 @@ package struct Event: Hashable, Sendable {
   package enum Body: Hashable, Sendable {
     case message(Message)
     case messageChanged(MessageChange)
+    case reaction(ReactionChange)
     case threadSubscription(SubscriptionChange)
     case groupMember(MembershipChange)
     /// A token or all tokens of a user ended; sessions that live by them are closed (R8).
@@ -95,6 +96,7 @@ package struct Event: Hashable, Sendable {
     switch body {
     case .message(let message): Audience(message.conversation)
     case .messageChanged(let change): Audience(change.message.conversation)
+    case .reaction(let change): Audience(change.message.conversation)
     case .threadSubscription(let change): .user(change.user)
     case .groupMember(let change): .groupAndUser(change.group.guid, change.user.uid)
     case .tokensRevoked: .nobody
@@ -129,6 +131,10 @@ extension Event {
         conversation: change.message.conversation, root: thread.root,
         mentioned: change.message.mentions.map(\.uid) + change.formerMentions,
         mentionsAll: change.message.mentionsAll || change.formerlyMentionedAll, followers: [])
+    case .reaction(let change):
+      reach = ThreadReach(
+        conversation: change.message.conversation, root: thread.root,
+        mentioned: change.message.mentions.map(\.uid), mentionsAll: change.message.mentionsAll, followers: [])
     case .threadSubscription, .groupMember, .tokensRevoked: return nil
     }
     if let author = thread.followingAuthor { reach.followers.insert(author) }

@@ -182,6 +182,8 @@ package struct Message: Hashable, Sendable {
   package var deletedBy: UserID?
   /// Replies that are not deleted (T3); 0 for a reply.
   package var replyCount: Int
+  /// In the order in which each was first used; none of a deleted message.
+  package var reactions: [ReactionCount] = []
 
   package init(
     id: MessageID, muid: String, conversation: Conversation, sender: User, receiver: ReceiverProfile,
@@ -222,6 +224,8 @@ package struct ViewerState: Hashable, Sendable {
   package var unreadRepliesCount: Int
   package var deliveredToMeAt: UnixSeconds
   package var readByMeAt: UnixSeconds
+  /// The viewer's own reactions (M12).
+  package var reactedByMe: [String] = []
 
   package init(
     threadSubscribed: Bool, mentionedMe: Bool = false, unreadRepliesCount: Int = 0,

@@ -137,7 +137,7 @@ package final class Committer: Sendable {
   /// M15, T15: the session that acted hears nothing of its own act; of an automatic subscription it does.
   private func excludedSession(_ event: Event, _ request: WriteRequest) -> SessionAddress? {
     switch event.body {
-    case .message, .messageChanged, .groupMember: return request.replyTo.session
+    case .message, .messageChanged, .reaction, .groupMember: return request.replyTo.session
     case .threadSubscription(let change): return change.cause == .explicit ? request.replyTo.session : nil
     case .tokensRevoked: return nil
     }

@@ -12,6 +12,8 @@ extension Operation {
     case .messageSend(let message): .sendMessage(message)
     case .messageEdit(let id, let edit): .editMessage(id, edit)
     case .messageDelete(let id): .deleteMessage(id)
+    case .reactionAdd(let id, let reaction): .react(id, reaction, isAdded: true)
+    case .reactionRemove(let id, let reaction): .react(id, reaction, isAdded: false)
     case .threadSubscribe(let root): .setThreadSubscription(root: root, isSubscribed: true)
     case .threadUnsubscribe(let root): .setThreadSubscription(root: root, isSubscribed: false)
     case .groupsCreate(let group): .createGroup(group.group(ownedBy: Self.owner(of: group, actor)))
@@ -19,7 +21,8 @@ extension Operation {
     case .membersAdd(let guid, let members): .addMembers(guid, members)
     case .membersKick(let guid, let uid): .kickMember(guid, uid)
     case .adminUsersCreate(let user): .createUser(user)
-    case .connect, .ping, .sessionUpdate, .threadOpen, .threadClose, .typing, .messageGet, .messagesList, .usersGet,
+    case .connect, .ping, .sessionUpdate, .threadOpen, .threadClose, .typing, .messageGet, .messagesList,
+      .reactionsList, .usersGet,
       .groupsGet, .membersList, .adminTokensMint,
       .adminTokensRevoke:
       nil

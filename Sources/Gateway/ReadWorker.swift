@@ -276,6 +276,9 @@ package final class ReadWorker: Sendable {
       switch operation {
       case .messageGet(let id): return try reader.message(id, actor: actor).map(Answer.message)
       case .messagesList(let query): return try reader.messages(query, actor: actor).map(Answer.messages)
+      case .reactionsList(let id, let reaction, let after, let limit):
+        return try reader.reactions(to: id, reaction: reaction, after: after, limit: limit, actor: actor)
+          .map(Answer.reactions)
       case .usersGet(let uid):
         guard let user = try reader.user(uid) else { return .failure(Refusal(.uidNotFound)) }
         return .success(.user(user))

@@ -31,7 +31,7 @@ struct RecentChanges {
 
   mutating func record(_ event: Event) {
     switch event.body {
-    case .message, .messageChanged: return
+    case .message, .messageChanged, .reaction: return
     case .groupMember(let change):
       guard let isMember = change.action.isMemberAfter else { return }
       append(event.seq, change.user.uid, isMember ? .joined(change.group.guid) : .left(change.group.guid))

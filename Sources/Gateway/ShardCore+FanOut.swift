@@ -29,7 +29,7 @@ extension ShardCore {
     case .groupMember(let change): if change.action.isMemberAfter == true { join(change) }
     case .threadSubscription(let change): follow(change)
     case .tokensRevoked(let user, let hash): revoke(user, hash)
-    case .message, .messageChanged: break
+    case .message, .messageChanged, .reaction: break
     }
     broadcast(delivery.text, to: recipients(of: event), except: excluded)
     for slot in outlets.takeHeld() {

@@ -64,6 +64,8 @@ package struct Mutation: Sendable {
     /// M11. An edit that changes nothing is answered with the message as it is, and nobody hears of it.
     case editMessage(MessageID, MessageEdit)
     case deleteMessage(MessageID)
+    /// M12. What is already so is answered with the message, and nobody hears of it.
+    case react(MessageID, String, isAdded: Bool)
     case setThreadSubscription(root: MessageID, isSubscribed: Bool)
     /// Created; an existing uid is `ERR_BAD_REQUEST` on `uid`.
     case createUser(User)
@@ -94,7 +96,7 @@ package struct Outcome: Sendable {
   package enum Answer: Sendable {
     /// The author's own view; for a repeated muid the message as it is stored now (M7).
     case message(FetchedMessage)
-    /// An edited or deleted message as the caller sees it.
+    /// A message that was edited, deleted or reacted to, as the caller sees it.
     case changedMessage(FetchedMessage)
     case threadSubscription(root: MessageID, isSubscribed: Bool)
     case user(User)
@@ -271,6 +273,10 @@ package protocol StoreReader: AnyObject {
     -> Result<(rows: [Member], hasMore: Bool), Refusal>
   /// `ERR_MESSAGE_ID_NOT_FOUND`; `ERR_MESSAGE_NO_ACCESS` only for a caller who once was a participant (T2).
   func message(_ id: MessageID, actor: Actor) throws(StoreFailure) -> Result<FetchedMessage, Refusal>
+  /// Who reacted, with this or with anything, ascending after a position. Refusals as for reading the message;
+  /// a deleted one is `ERR_MESSAGE_ID_NOT_FOUND`, an action `ERR_MESSAGE_ACTION_NOT_ALLOWED`.
+  func reactions(to id: MessageID, reaction: String?, after: Seq, limit: Int, actor: Actor) throws(StoreFailure)
+    -> Result<ReactionPage, Refusal>
   /// `ERR_UID_NOT_FOUND`, `ERR_GUID_NOT_FOUND`, `ERR_GROUP_NOT_JOINED`, and for a thread as `message(_:actor:)`;
   /// a reply's id is `ERR_INVALID_PARENT_MESSAGE_ID` with `rootMessageID`.
   func messages(_ query: MessageQuery, actor: Actor) throws(StoreFailure) -> Result<MessagePage, Refusal>

@@ -9,6 +9,8 @@ package enum Answer: Sendable {
   case message(FetchedMessage)
   /// `meta {hasMore, nextId}`; `nextId` is null when there are no rows.
   case messages(MessagePage)
+  /// Rows `{reaction, uid, user, reactedAt}`, `meta {hasMore, nextAfter}`; `nextAfter` is null when there are no rows.
+  case reactions(ReactionPage)
   /// `{parentMessageId, threadSubscribed}`.
   case threadSubscription(root: MessageID, isSubscribed: Bool)
   /// `{replies, foreground}` as they are now.
@@ -36,6 +38,18 @@ package enum Answer: Sendable {
     case .messages(let page):
       writer.beginArray()
       for row in page.rows { MessageEncoder.encode(row, into: &writer) }
+      writer.endArray()
+    case .reactions(let page):
+      writer.beginArray()
+      for row in page.rows {
+        writer.beginObject()
+        writer.member("reaction", row.reaction)
+        writer.member("uid", row.user.uid.text)
+        writer.key("user")
+        PeopleEncoder.encode(row.user, into: &writer)
+        writer.member("reactedAt", row.reactedAt)
+        writer.endObject()
+      }
       writer.endArray()
     case .threadSubscription(let root, let isSubscribed):
       writer.beginObject()
@@ -96,6 +110,13 @@ package enum Answer: Sendable {
       writer.member("hasMore", page.hasMore)
       writer.key("nextId")
       if let next = page.nextID { writer.integer(next.value) } else { writer.null() }
+      writer.endObject()
+    case .reactions(let page):
+      writer.key("meta")
+      writer.beginObject()
+      writer.member("hasMore", page.hasMore)
+      writer.key("nextAfter")
+      if let last = page.rows.last { writer.integer(last.seq.value) } else { writer.null() }
       writer.endObject()
     case .members(let rows, let hasMore):
       writer.key("meta")

@@ -14,6 +14,9 @@ package enum EventEncoder {
     case .messageChanged(let change):
       begin(change.kind == .edited ? "message.edited" : "message.deleted", event.seq, &writer)
       MessageEncoder.encode(change.message, into: &writer)
+    case .reaction(let change):
+      begin(change.isAdded ? "reaction.added" : "reaction.removed", event.seq, &writer)
+      encode(change, into: &writer)
     case .threadSubscription(let change):
       begin("thread.subscription", event.seq, &writer)
       encode(change, into: &writer)
@@ -79,6 +82,22 @@ package enum EventEncoder {
     writer.member("event", name)
     writer.member("seq", seq.value)
     writer.key("data")
+  }
+
+  /// `{messageId, conversationId, parentMessageId, reaction, uid, user, reactedAt, reactions}`: who did what, and what
+  /// the message's reactions are now. `reactedAt` of a removal is when it was removed.
+  private static func encode(_ change: ReactionChange, into writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.member("messageId", change.message.id.value)
+    writer.member("conversationId", change.message.conversation.id)
+    writer.member("parentMessageId", change.message.parent?.value ?? 0)
+    writer.member("reaction", change.reaction)
+    writer.member("uid", change.user.uid.text)
+    writer.key("user")
+    PeopleEncoder.encode(change.user, into: &writer)
+    writer.member("reactedAt", change.at)
+    MessageEncoder.reactions(of: change.message, into: &writer)
+    writer.endObject()
   }
 
   /// T15: `{parentMessageId, conversationId, threadSubscribed, cause}`.

@@ -116,6 +116,22 @@ package struct Fields {
     return choice
   }
 
+  /// The rows of a page: `limit`, 1 to `limits.pageRows`, 50 when absent.
+  func pageLimit(_ limits: Limits) throws(Refusal) -> Int {
+    Int(try integer("limit", in: 1...Int64(limits.pageRows)) ?? Int64(min(50, limits.pageRows)))
+  }
+
+  /// M12.
+  func reaction(_ name: StaticString, _ limits: Limits) throws(Refusal) -> String? {
+    guard let text = try text(name, characters: limits.reactionCharacters, limit: "reactionCharacters") else {
+      return nil
+    }
+    guard ReactionRules.isReaction(text) else {
+      throw refusal(name, "must be an emoji or a short code, without white space and control characters")
+    }
+    return text
+  }
+
   // MARK: Identities
 
   /// D1.

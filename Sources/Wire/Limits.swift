@@ -1,3 +1,4 @@
+import Chat
 package import JSON
 
 /// The sizes that a request must keep (M5), all configurable, all told in the hello. A size exactly at its limit is
@@ -21,6 +22,9 @@ package struct Limits: Hashable, Sendable {
   package var resumeSeconds = 86_400
   package var resumeEvents = 10_000
   package var muidCharacters = 100
+  /// Of one reaction, and different ones of one message (M12).
+  package let reactionCharacters = ReactionRules.characters
+  package let reactionsPerMessage = ReactionRules.perMessage
   /// Names of people, groups and files, types, roles.
   package var nameCharacters = 255
   package var urlBytes = 2_048
@@ -39,7 +43,8 @@ package struct Limits: Hashable, Sendable {
       ("metadataBytes", metadataBytes), ("customDataBytes", customDataBytes), ("tags", tags),
       ("tagCharacters", tagCharacters), ("attachments", attachments), ("jsonDepth", jsonDepth),
       ("openThreads", openThreads), ("resumeSeconds", resumeSeconds), ("resumeEvents", resumeEvents),
-      ("muidCharacters", muidCharacters), ("nameCharacters", nameCharacters),
+      ("muidCharacters", muidCharacters), ("reactionCharacters", reactionCharacters),
+      ("reactionsPerMessage", reactionsPerMessage), ("nameCharacters", nameCharacters),
       ("urlBytes", urlBytes), ("descriptionBytes", descriptionBytes), ("membersPerCall", membersPerCall),
       ("pageRows", pageRows),
     ]

@@ -17,9 +17,7 @@ package enum MessageEncoder {
     writer.member("unreadRepliesCount", fetched.viewer.unreadRepliesCount)
     writer.member("mentionedMe", fetched.viewer.mentionedMe)
     writer.member("threadSubscribed", fetched.viewer.threadSubscribed)
-    writer.key("reactedByMe")
-    writer.beginArray()
-    writer.endArray()
+    writer.member("reactedByMe", fetched.viewer.reactedByMe)
     writer.member("deliveredToMeAt", fetched.viewer.deliveredToMeAt)
     writer.member("readByMeAt", fetched.viewer.readByMeAt)
     writer.endObject()
@@ -57,9 +55,7 @@ package enum MessageEncoder {
     writer.beginArray()
     for user in message.mentions { PeopleEncoder.encode(user, into: &writer) }
     writer.endArray()
-    writer.key("reactions")
-    writer.beginArray()
-    writer.endArray()
+    reactions(of: message, into: &writer)
     writer.key("sender")
     PeopleEncoder.encode(message.sender, into: &writer)
     writer.key("receiver")
@@ -105,6 +101,19 @@ package enum MessageEncoder {
     case .deleted:
       writer.member("text", "")
     }
+  }
+
+  /// `"reactions": [{reaction, count}]` (M12).
+  static func reactions(of message: Message, into writer: inout JSONWriter) {
+    writer.key("reactions")
+    writer.beginArray()
+    for row in message.reactions {
+      writer.beginObject()
+      writer.member("reaction", row.reaction)
+      writer.member("count", row.count)
+      writer.endObject()
+    }
+    writer.endArray()
   }
 
   private static func quote(_ quoted: QuotedMessage, into writer: inout JSONWriter) {

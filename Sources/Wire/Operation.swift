@@ -13,6 +13,10 @@ package enum Operation: Hashable, Sendable {
   case messageGet(MessageID)
   case messageEdit(MessageID, MessageEdit)
   case messageDelete(MessageID)
+  case reactionAdd(MessageID, String)
+  case reactionRemove(MessageID, String)
+  /// Nil lists every reaction.
+  case reactionsList(MessageID, reaction: String?, after: Seq, limit: Int)
   case messagesList(MessageQuery)
   case threadSubscribe(MessageID)
   case threadUnsubscribe(MessageID)

@@ -2,7 +2,7 @@ import Chat
 
 /// Every operation, each defined once.
 package enum OperationTable {
-  package static let all: [OperationDefinition] = session + messages + threads + people + admin
+  package static let all: [OperationDefinition] = session + messages + reactions + threads + people + admin
 
   /// The operation of this name, on whichever door.
   package static func definition(named name: String) -> OperationDefinition? {
@@ -101,6 +101,44 @@ package enum OperationTable {
     ) { fields, limits throws(Refusal) in .messagesList(try MessagesRequest.decode(fields, limits)) },
   ]
 
+  // MARK: Reactions
+
+  private static let reaction: [OperationDefinition.Field] = [
+    .required("id", .messageID, "The message."),
+    .required("emoji", .text, "An emoji or a short code, without white space."),
+  ]
+
+  private static let reactions: [OperationDefinition] = [
+    OperationDefinition(
+      "reaction.add", "Reacts to a message; again is success.",
+      route: .init(.put, "/v1/messages/{id}/reactions/{emoji}"), fields: reaction
+    ) { fields, limits throws(Refusal) in
+      .reactionAdd(
+        try fields.requiredMessageID("id"), try fields.required("emoji", fields.reaction("emoji", limits)))
+    },
+    OperationDefinition(
+      "reaction.remove", "Takes a reaction back; again is success.",
+      route: .init(.delete, "/v1/messages/{id}/reactions/{emoji}"), fields: reaction
+    ) { fields, limits throws(Refusal) in
+      .reactionRemove(
+        try fields.requiredMessageID("id"), try fields.required("emoji", fields.reaction("emoji", limits)))
+    },
+    OperationDefinition(
+      "reactions.list", "Fetches a page of who reacted, ascending by when.",
+      route: .init(.get, "/v1/messages/{id}/reactions"),
+      fields: [
+        .required("id", .messageID, "The message."),
+        .optional("emoji", .text, "Only this reaction."),
+        .optional("after", .integer, "The position behind which the page begins: the last page's nextAfter."),
+        .optional("limit", .integer, "Rows, 1–100; 50 when absent."),
+      ]
+    ) { fields, limits throws(Refusal) in
+      .reactionsList(
+        try fields.requiredMessageID("id"), reaction: try fields.reaction("emoji", limits),
+        after: Seq(try fields.integer("after", in: 0...Seq.maximum.value) ?? 0), limit: try fields.pageLimit(limits))
+    },
+  ]
+
   // MARK: Threads
 
   private static let root: [OperationDefinition.Field] = [
@@ -151,7 +189,7 @@ package enum OperationTable {
     ) { fields, limits throws(Refusal) in
       .membersList(
         try fields.required("guid", fields.groupID("guid")), after: try fields.userID("after"),
-        limit: Int(try fields.integer("limit", in: 1...Int64(limits.pageRows)) ?? Int64(min(50, limits.pageRows))))
+        limit: try fields.pageLimit(limits))
     },
     OperationDefinition(
       "members.add", "Adds people to a group; one result each.", route: .init(.post, "/v1/groups/{guid}/members"),

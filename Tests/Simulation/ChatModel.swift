@@ -31,6 +31,7 @@ struct LogEntry: CustomStringConvertible {
     case message(MessageFact)
     /// The message as it was then, and whom it no longer mentions.
     case change(MessageChange.Kind, MessageFact, formerMentions: [UserID])
+    case reaction(MessageFact, String, by: UserID, isAdded: Bool)
     case subscription(user: UserID, root: Int64, conversation: Conversation, isSubscribed: Bool, isExplicit: Bool)
     case membership(group: GroupID, user: UserID, action: MembershipAction)
     case revocation
@@ -50,6 +51,8 @@ struct LogEntry: CustomStringConvertible {
       "message \(message.id) \(kind.rawValue): \(message.text.prefix(24))"
         + (message.mentions.isEmpty ? "" : " (mentions \(message.mentions.map(\.text).joined(separator: " ")))")
         + (former.isEmpty ? "" : " (no longer \(former.map(\.text).joined(separator: " ")))")
+    case .reaction(let message, let reaction, let user, let isAdded):
+      "\(user) \(isAdded ? "reacts to" : "takes back from") message \(message.id): \(reaction)"
     case .subscription(let user, let root, _, let isSubscribed, let isExplicit):
       "\(user) \(isSubscribed ? "follows" : "leaves") thread \(root)\(isExplicit ? "" : " by itself")"
     case .membership(let group, let user, let action): "\(user) \(action.rawValue) in \(group)"
@@ -97,6 +100,8 @@ final class ChatModel {
   private(set) var sent: [Int64] = []
   /// Replies of a root, ascending; no actions.
   private var replies: [Int64: [Int64]] = [:]
+  /// Who reacted to a message with what.
+  private var reactions: [Int64: [String: Set<UserID>]] = [:]
   /// Where a thread stood from each position on (R3).
   private(set) var progress: [Int64: [(seq: Int64, count: Int, last: Int64)]] = [:]
   private(set) var roots: [Int64] = []
@@ -209,6 +214,18 @@ final class ChatModel {
       remember(fact)
       if fact.root != 0 { progress(of: fact.root, at: seq) }
       body = .change(change.kind, fact, formerMentions: change.formerMentions)
+    case .reaction(let change):
+      let fact = Self.fact(change.message)
+      let user = change.user.uid
+      if change.isAdded {
+        reactions[fact.id, default: [:]][change.reaction, default: []].insert(user)
+      } else {
+        reactions[fact.id]?[change.reaction]?.remove(user)
+      }
+      let counts = Dictionary(uniqueKeysWithValues: change.message.reactions.map { ($0.reaction, $0.count) })
+      let expected = reactions[fact.id]?.mapValues(\.count).filter { $0.value > 0 } ?? [:]
+      expect(counts == expected, "M12: message \(fact.id) counts \(counts), not \(expected)")
+      body = .reaction(fact, change.reaction, by: user, isAdded: change.isAdded)
     case .threadSubscription(let change):
       words[WordKey(user: change.user, root: change.root.value), default: []].append((seq, change.isSubscribed))
       body = .subscription(
@@ -283,6 +300,15 @@ final class ChatModel {
       expect(outcome.events.count == (changes ? 1 : 0), "T15: \(outcome.events.count) events of a subscription")
     case .editMessage(let id, let edit): judgeChange(id, edit, by: mutation.actor.uid, outcome)
     case .deleteMessage(let id): judgeChange(id, nil, by: mutation.actor.uid, outcome)
+    case .react(let id, let reaction, let isAdded):
+      let user = mutation.actor.uid
+      let isAllowed =
+        messages[id.value].map { !$0.isAction && !$0.isDeleted && isParticipant(user, of: $0.conversation) } ?? false
+      let isThere = reactions[id.value]?[reaction]?.contains(user) ?? false
+      expect(isAllowed == (refusal == nil), "M12: \(user) reacting to \(id.value): \(outcome.result)")
+      expect(
+        outcome.events.count == (isAllowed && isThere != isAdded ? 1 : 0),
+        "M12: \(outcome.events.count) events of a reaction")
     case .addMembers(let group, let members):
       let isAllowed = mutation.actor == .application || mutation.actor.uid == owner && isMember(owner, of: group)
       let new = members.filter { !isMember($0.uid, of: group) }.count

@@ -145,6 +145,14 @@ private final class FaultyReader: StoreReader {
     try read { () throws(StoreFailure) in try inner.message(id, actor: actor) }
   }
 
+  func reactions(
+    to id: MessageID, reaction: String?, after: Seq, limit: Int, actor: Actor
+  ) throws(StoreFailure) -> Result<ReactionPage, Refusal> {
+    try read { () throws(StoreFailure) in
+      try inner.reactions(to: id, reaction: reaction, after: after, limit: limit, actor: actor)
+    }
+  }
+
   func messages(_ query: MessageQuery, actor: Actor) throws(StoreFailure) -> Result<MessagePage, Refusal> {
     try read { () throws(StoreFailure) in try inner.messages(query, actor: actor) }
   }

@@ -20,7 +20,7 @@ extension Oracle {
 
   private func live(_ entry: LogEntry, _ view: ConnectionView) -> Need {
     switch entry.body {
-    case .message(let message), .change(_, let message, _):
+    case .message(let message), .change(_, let message, _), .reaction(let message, _, _, _):
       if isOwn(entry, view) { return .mustNot }
       var memberSince: Int64 = 0
       switch message.conversation {
@@ -49,9 +49,11 @@ extension Oracle {
   private func replay(_ entry: LogEntry, _ view: ConnectionView) -> Need {
     guard entry.seq > view.start else { return .mustNot }
     switch entry.body {
-    case .message(let message), .change(_, let message, _):
+    case .message(let message), .change(_, let message, _), .reaction(let message, _, _, _):
       var memberSince: Int64 = 0
       var isSure = true
+      // A reaction to what is deleted by now is no news.
+      if case .reaction = entry.body, model.versions[message.id]?.last?.isDeleted == true { isSure = false }
       switch message.conversation {
       case .oneOnOne: guard message.isPair(with: view.user) else { return .mustNot }
       case .group(let group):
@@ -104,7 +106,7 @@ extension Oracle {
   private func mention(in entry: LogEntry, of user: UserID, inReplay: Bool) -> (ever: Bool, always: Bool) {
     let message: MessageFact
     switch entry.body {
-    case .message(let sent): message = sent
+    case .message(let named), .reaction(let named, _, _, _): message = named
     case .change(_, let changed, let former):
       if former.contains(user) { return (true, true) }
       message = changed

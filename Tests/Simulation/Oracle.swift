@@ -113,7 +113,8 @@ final class Oracle {
     switch name {
     case "heartbeat": heartbeat(Int64(json["seq"] as? Int ?? -1), view)
     case "thread.updated": hint(data, view)
-    case "message", "message.edited", "message.deleted", "thread.subscription", "group.member":
+    case "message", "message.edited", "message.deleted", "reaction.added", "reaction.removed", "thread.subscription",
+      "group.member":
       durable(name, Int64(json["seq"] as? Int ?? -1), data, view)
     default: expect(false, view, "L6: an unasked event \(name)")
     }
@@ -134,7 +135,8 @@ final class Oracle {
     view.confirmed = seq
     view.settle(at: seq)
     switch entry.body {
-    case .message(let message), .change(_, let message, _): view.lastOfConversation[message.conversation] = seq
+    case .message(let message), .change(_, let message, _), .reaction(let message, _, _, _):
+      view.lastOfConversation[message.conversation] = seq
     default: break
     }
   }
@@ -145,6 +147,11 @@ final class Oracle {
       name == "message" && isCopy(data, of: message, at: entry.seq, view)
     case .change(let kind, let message, _):
       name == "message.\(kind.rawValue)" && isCopy(data, of: message, at: entry.seq, view)
+    case .reaction(let message, let reaction, let user, let isAdded):
+      name == (isAdded ? "reaction.added" : "reaction.removed") && data["messageId"] as? Int == Int(message.id)
+        && data["reaction"] as? String == reaction && data["uid"] as? String == user.text
+        && data["conversationId"] as? String == message.conversation.id
+        && data["parentMessageId"] as? Int == Int(message.root)
     case .subscription(_, let root, _, let isSubscribed, _):
       name == "thread.subscription" && data["parentMessageId"] as? Int == Int(root)
         && data["threadSubscribed"] as? Bool == isSubscribed

@@ -24,7 +24,7 @@ extension Simulation {
       if dice.chance(30) { client.leave(dice.pick(SimulatedClient.Ending.allCases) ?? .reset) }
       return
     }
-    switch dice.weighted([50, 12, 30, 5, 5, 5, 4, 5, 4, 4, 7, 7, 4, 5, 5, 8, 5, 2]) {
+    switch dice.weighted([50, 12, 30, 5, 5, 5, 4, 5, 4, 4, 7, 7, 4, 5, 5, 8, 5, 9, 2]) {
     case 0: for _ in 0..<(dice.chance(60) ? 12 : 1) { say(client) }
     case 1: for send in client.unacknowledged.prefix(dice.from(1...4)) { client.send(send) }
     case 2: say(client, replying: true)
@@ -42,6 +42,7 @@ extension Simulation {
     case 14: client.isStalled.toggle()
     case 15: change(client, isDeletion: false)
     case 16: change(client, isDeletion: true)
+    case 17: react(client)
     default: client.request("messages.list", #"{"limit":0}"#, .read)
     }
   }
@@ -87,6 +88,12 @@ extension Simulation {
     var text = "e\(nonces)"
     if dice.chance(300) { text += " <@uid:\(person().text)>" }
     client.request("message.edit", #"{"id":\#(message.id),"text":"\#(text)"}"#, .write)
+  }
+
+  private func react(_ client: SimulatedClient) {
+    guard let message = dice.pick(model.sent.suffix(12)), let reaction = dice.pick(["👍", "🎉", ":ok:"]) else { return }
+    let op = dice.chance(700) ? "reaction.add" : "reaction.remove"
+    client.request(op, #"{"id":\#(message),"emoji":"\#(reaction)"}"#, .write)
   }
 
   /// One of the latest roots, mostly one that the user can see.

@@ -149,6 +149,22 @@ struct EventEncoderTests {
     #expect(reread(bytes) == .success(expected))
   }
 
+  @Test(arguments: [true, false])
+  func M12_L6_aReaction(isAdded: Bool) throws {
+    var reply = message(.text("x"))
+    reply.parent = MessageID(5)
+    reply.reactions = [ReactionCount(reaction: "👍", count: 2), ReactionCount(reaction: ":ok:", count: 1)]
+    let change = ReactionChange(
+      isAdded: isAdded, reaction: "👍", user: bobProfile, at: UnixSeconds(7), message: reply)
+    let bytes = try #require(EventEncoder.encode(Event(seq: Seq(9), body: .reaction(change))))
+    let expected =
+      #"{"event":"reaction.\#(isAdded ? "added" : "removed")","seq":9,"data":{"messageId":\#(reply.id.value),"#
+      + #""conversationId":"ann_user_bob","parentMessageId":5,"reaction":"👍","uid":"bob","user":\#(bobJSON),"#
+      + #""reactedAt":7,"reactions":[{"reaction":"👍","count":2},{"reaction":":ok:","count":1}]}}"#
+    #expect(text(bytes) == expected)
+    #expect(reread(bytes) == .success(expected))
+  }
+
   @Test(arguments: [(nil, ""), (ann, "ann")] as [(UserID?, String)])
   func L6_aMembership(actor: UserID?, actorText: String) throws {
     let change = MembershipChange(
@@ -260,7 +276,7 @@ struct ReplyEncoderTests {
       #"{"frameBytes":65536,"bodyBytes":1048576,"textBytes":16384,"metadataBytes":10240,"customDataBytes":10240,"#
       + #""tags":25,"tagCharacters":100,"attachments":10,"jsonDepth":32,"openThreads":64,"#
       + #""resumeSeconds":86400,"resumeEvents":10000,"muidCharacters":100,"#
-      + #""nameCharacters":255,"urlBytes":2048,"descriptionBytes":4096,"membersPerCall":100,"pageRows":100}"#
+      + #""reactionCharacters":32,"reactionsPerMessage":100,"nameCharacters":255,"urlBytes":2048,"descriptionBytes":4096,"membersPerCall":100,"pageRows":100}"#
     let expected =
       #"{"id":1,"ok":true,"data":{"sessionId":"s1","uid":"bob","user":\#(bobJSON),"epoch":"e1","seq":912,\#(json),"#
       + #""heartbeatSeconds":25,"serverTime":1772025201,"limits":\#(limits),"version":"0.1.0"}}"#

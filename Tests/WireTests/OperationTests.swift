@@ -80,6 +80,51 @@ struct OperationTests {
       op: "message.delete", data: "{\"id\":\"x\"}", method: "DELETE", target: "/v1/messages/x",
       expected: .failure(.init(.badRequest, "id"))),
     Asked(
+      op: "reaction.add", data: "{\"id\":12,\"emoji\":\"👍🏽\"}", method: "PUT",
+      target: "/v1/messages/12/reactions/%F0%9F%91%8D%F0%9F%8F%BD", expected: .success(.reactionAdd(MessageID(12), "👍🏽"))
+    ),
+    Asked(
+      op: "reaction.add", data: "{\"id\":12,\"emoji\":\"a b\"}", method: "PUT",
+      target: "/v1/messages/12/reactions/a%20b", expected: .failure(.init(.badRequest, "emoji"))),
+    Asked(
+      op: "reaction.add", data: "{\"id\":12,\"emoji\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}", method: "PUT",
+      target: "/v1/messages/12/reactions/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+      expected: .failure(.init(.tooLarge, "emoji"))),
+    Asked(
+      op: "reaction.add", data: "{\"id\":0,\"emoji\":\"x\"}", method: "PUT",
+      target: "/v1/messages/0/reactions/x", expected: .failure(.init(.badRequest, "id"))),
+    Asked(
+      op: "reaction.remove", data: "{\"id\":12,\"emoji\":\"👍🏽\"}", method: "DELETE",
+      target: "/v1/messages/12/reactions/%F0%9F%91%8D%F0%9F%8F%BD",
+      expected: .success(.reactionRemove(MessageID(12), "👍🏽"))),
+    Asked(
+      op: "reaction.remove", data: "{\"id\":12,\"emoji\":\"a b\"}", method: "DELETE",
+      target: "/v1/messages/12/reactions/a%20b", expected: .failure(.init(.badRequest, "emoji"))),
+    Asked(
+      op: "reaction.remove", data: "{\"id\":12,\"emoji\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"}", method: "DELETE",
+      target: "/v1/messages/12/reactions/xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+      expected: .failure(.init(.tooLarge, "emoji"))),
+    Asked(
+      op: "reaction.remove", data: "{\"id\":0,\"emoji\":\"x\"}", method: "DELETE",
+      target: "/v1/messages/0/reactions/x", expected: .failure(.init(.badRequest, "id"))),
+    Asked(
+      op: "reactions.list", data: "{\"id\":12}", method: "GET",
+      target: "/v1/messages/12/reactions",
+      expected: .success(.reactionsList(MessageID(12), reaction: nil, after: .none, limit: 50))),
+    Asked(
+      op: "reactions.list", data: "{\"id\":12,\"emoji\":\":ok:\",\"after\":7,\"limit\":2}", method: "GET",
+      target: "/v1/messages/12/reactions?emoji=:ok:&after=7&limit=2",
+      expected: .success(.reactionsList(MessageID(12), reaction: ":ok:", after: Seq(7), limit: 2))),
+    Asked(
+      op: "reactions.list", data: "{\"id\":12,\"after\":-1}", method: "GET",
+      target: "/v1/messages/12/reactions?after=-1", expected: .failure(.init(.badRequest, "after"))),
+    Asked(
+      op: "reactions.list", data: "{\"id\":12,\"limit\":101}", method: "GET",
+      target: "/v1/messages/12/reactions?limit=101", expected: .failure(.init(.badRequest, "limit"))),
+    Asked(
+      op: "reactions.list", data: "{\"id\":12,\"emoji\":\" \"}", method: "GET",
+      target: "/v1/messages/12/reactions?emoji=+", expected: .failure(.init(.badRequest, "emoji"))),
+    Asked(
       op: "messages.list", data: "{}", method: "GET", target: "/v1/messages",
       expected: .success(.messagesList(MessageQuery(place: .everywhere)))),
     Asked(

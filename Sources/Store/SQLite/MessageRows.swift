@@ -10,6 +10,8 @@ struct MessageRow {
   let category: Category
   let replyCount: Int64
   let mentionsAll: Bool
+  /// Different reactions.
+  let reactionCount: Int64
   fileprivate let mentionCount: Int64
   fileprivate let message: Message
   fileprivate let quotedSenderKey: Int64?
@@ -26,6 +28,8 @@ final class MessageRows {
   private let byID: Statement
   private let facts: Statement
   private let mentions: Statement
+  private let reactionCounts: Statement
+  private let reactionsOfUser: Statement
 
   init(connection: Connection, directory: Directory) throws(StoreFailure) {
     self.directory = directory
@@ -33,6 +37,10 @@ final class MessageRows {
     facts = try connection.prepare(
       "SELECT conversation_id, root_id, sender_id, category, deleted_at FROM messages WHERE id = ?")
     mentions = try connection.prepare("SELECT user_id FROM mentions WHERE message_id = ? ORDER BY position")
+    reactionCounts = try connection.prepare(
+      "SELECT reaction, count FROM reaction_counts WHERE message_id = ? ORDER BY first_seq")
+    reactionsOfUser = try connection.prepare(
+      "SELECT reaction FROM reactions WHERE message_id = ? AND user_id = ? ORDER BY seq")
   }
 
   // MARK: Facts
@@ -94,6 +102,7 @@ final class MessageRows {
       let keys = try mentions.bind(row.id).all { $0.integer(0) }
       for key in keys { message.mentions.append(try directory.user(key: key).user) }
     }
+    message.reactions = try reactions(to: row)
     return message
   }
 
@@ -102,6 +111,17 @@ final class MessageRows {
     if row.mentionsAll { return true }
     if row.mentionCount == 0 { return false }
     return try mentions.bind(row.id).all { $0.integer(0) }.contains(user)
+  }
+
+  /// M12: in the order in which each was first used.
+  func reactions(to row: MessageRow) throws(StoreFailure) -> [ReactionCount] {
+    guard row.reactionCount > 0 else { return [] }
+    return try reactionCounts.bind(row.id).all { ReactionCount(reaction: $0.text(0), count: Int($0.integer(1))) }
+  }
+
+  /// M12: the user's own, in the order of reacting.
+  func reactions(to message: Int64, of user: Int64) throws(StoreFailure) -> [String] {
+    try reactionsOfUser.bind(message).bind(user).all { $0.text(0) }
   }
 
   // MARK: Reading
@@ -113,7 +133,8 @@ final class MessageRows {
     m.id, m.conversation_id, m.root_id, m.sender_id, m.category, m.type, m.muid, m.text, m.parts, m.sub_type, \
     m.conversation_text, m.update_conversation, m.send_notification, m.metadata, m.tags, m.quoted_id, \
     m.quoted_sender_id, m.quoted_type, m.quoted_text, m.mention_count, m.mentions_all, m.sent_at, m.updated_at, \
-    m.delivered_at, m.read_at, m.edited_at, m.edited_by_id, m.deleted_at, m.deleted_by_id, t.reply_count
+    m.delivered_at, m.read_at, m.edited_at, m.edited_by_id, m.deleted_at, m.deleted_by_id, t.reply_count, \
+    m.reaction_count
     """
 
   static func read(_ row: Row) throws(StoreFailure) -> MessageRow {
@@ -144,7 +165,8 @@ final class MessageRows {
     return MessageRow(
       id: id, conversationKey: row.integer(1), rootKey: row.integer(2), senderKey: row.integer(3),
       isDeleted: isDeleted, category: category, replyCount: replyCount, mentionsAll: row.flag(20),
-      mentionCount: row.integer(19), message: message, quotedSenderKey: row.optionalInteger(16),
+      reactionCount: row.integer(30), mentionCount: row.integer(19), message: message,
+      quotedSenderKey: row.optionalInteger(16),
       editedByKey: row.optionalInteger(26), deletedByKey: row.optionalInteger(28))
   }
 

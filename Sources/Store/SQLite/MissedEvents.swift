@@ -30,7 +30,7 @@ final class MissedEvents {
     changesOfConversation = try connection.prepare(Self.changesOfConversationSQL)
     changesOfUser = try connection.prepare(Self.changesOfUserSQL)
     logRow = try connection.prepare(
-      "SELECT kind, conversation_id, user_id, message_id, payload FROM log WHERE seq = ?")
+      "SELECT kind, conversation_id, user_id, message_id, payload, at FROM log WHERE seq = ?")
     firstAfter = try connection.prepare("SELECT at FROM log WHERE seq > ? ORDER BY seq LIMIT 1")
     lastUpTo = try connection.prepare("SELECT at FROM log WHERE seq <= ? ORDER BY seq DESC LIMIT 1")
     lastBefore = try connection.prepare(
@@ -60,7 +60,7 @@ final class MissedEvents {
   /// Parameters: the conversation, the edge and the bound (both exclusive), the limit.
   static let changesOfConversationSQL = """
     SELECT seq FROM log INDEXED BY log_of_conversation
-    WHERE conversation_id = ? AND kind IN (3, 5, 6) AND seq > ? AND seq < ? ORDER BY seq LIMIT ?
+    WHERE conversation_id = ? AND kind IN (3, 5, 6, 7, 8) AND seq > ? AND seq < ? ORDER BY seq LIMIT ?
     """
 
   /// Parameters: the user, the edge (exclusive), the limit.
@@ -194,7 +194,7 @@ final class MissedEvents {
     let row = try logRow.bind(seq).first { row in
       (
         kind: row.integer(0), conversation: row.integer(1), user: row.integer(2), message: row.integer(3),
-        payload: row.blob(4)
+        payload: row.blob(4), at: row.integer(5)
       )
     }
     guard let row, let kind = LogKind(rawValue: row.kind) else { throw .damaged("log row \(seq) does not read") }
@@ -219,6 +219,17 @@ final class MissedEvents {
         body: .messageChanged(
           MessageChange(
             kind: kind == .messageEdited ? .edited : .deleted, message: try viewers.rows.whole(stored))))
+    case .reactionAdded, .reactionRemoved:
+      let stored = try viewers.rows.row(row.message)
+      // What was reacted to is gone, and the event of that follows.
+      guard !stored.isDeleted, try isWanted(stored, query, caller) else { return nil }
+      return Event(
+        seq: Seq(seq),
+        body: .reaction(
+          ReactionChange(
+            isAdded: kind == .reactionAdded, reaction: String(decoding: row.payload, as: UTF8.self),
+            user: try directory.user(key: row.user).user, at: UnixSeconds(row.at),
+            message: try viewers.rows.whole(stored))))
     case .threadSubscription:
       var fields = UnpackedFields(row.payload)
       guard let isSubscribed = fields.integer(), let cause = fields.text().flatMap(SubscriptionCause.init(rawValue:))

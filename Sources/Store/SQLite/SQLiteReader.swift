@@ -12,6 +12,8 @@ final class SQLiteReader: StoreReader {
   private let token: Statement
   private let key: Statement
   private let membersPage: Statement
+  private let reactionsPage: Statement
+  private let reactionsPageOfOne: Statement
   private let missed: MissedEvents
   private let version: Statement
   /// The version that what is remembered belongs to.
@@ -28,6 +30,8 @@ final class SQLiteReader: StoreReader {
     token = try connection.prepare("SELECT user_id, expires_at, revoked_at FROM tokens WHERE hash = ?")
     key = try connection.prepare("SELECT scope FROM admin_keys WHERE hash = ?")
     membersPage = try connection.prepare(Self.membersPageSQL)
+    reactionsPage = try connection.prepare(Self.reactionsPageSQL(ofOne: false))
+    reactionsPageOfOne = try connection.prepare(Self.reactionsPageSQL(ofOne: true))
     version = try connection.prepare("PRAGMA data_version")
     missed = try MissedEvents(connection: connection, directory: directory, viewers: viewers)
   }
@@ -38,6 +42,14 @@ final class SQLiteReader: StoreReader {
     WHERE m.group_id = ? AND m.left_seq IS NULL AND m.uid > ? AND users.deactivated_at = 0
     ORDER BY m.uid LIMIT ?
     """
+
+  /// Parameters: the message, the reaction where it is of one, the position (exclusive), the limit.
+  static func reactionsPageSQL(ofOne: Bool) -> String {
+    """
+    SELECT reaction, user_id, at, seq FROM reactions INDEXED BY \(ofOne ? "reactions_page_of_one" : "reactions_page")
+    WHERE message_id = ? \(ofOne ? "AND reaction = ?" : "") AND seq > ? ORDER BY seq LIMIT ?
+    """
+  }
 
   // MARK: People
 
@@ -157,6 +169,24 @@ final class SQLiteReader: StoreReader {
       let facts = try viewers.rows.facts(of: id, caller: caller)
       if let refusal = ThreadRules.refusalOfReading(facts?.judged) { return .failure(refusal) }
       return .success(try viewers.fetched(try viewers.rows.row(id.value), by: caller))
+    }
+  }
+
+  func reactions(
+    to id: MessageID, reaction: String?, after: Seq, limit: Int, actor: Actor
+  ) throws(StoreFailure) -> Result<ReactionPage, Refusal> {
+    precondition(limit >= 1, "A page has one row at least: limits are checked at the door.")
+    return try asked(by: actor) { caller throws(StoreFailure) in
+      let facts = try viewers.rows.facts(of: id, caller: caller)
+      if let refusal = ReactionRules.refusal(ofReactingTo: facts?.judged) { return .failure(refusal) }
+      let bound =
+        reaction.map { reactionsPageOfOne.bind(id.value).bind($0) } ?? reactionsPage.bind(id.value)
+      let found = try bound.bind(after.value).bind(Int64(limit) + 1).all { row throws(StoreFailure) in
+        Reaction(
+          reaction: row.text(0), user: try directory.user(key: row.integer(1)).user,
+          reactedAt: UnixSeconds(row.integer(2)), seq: Seq(row.integer(3)))
+      }
+      return .success(ReactionPage(rows: Array(found.prefix(limit)), hasMore: found.count > limit))
     }
   }
 

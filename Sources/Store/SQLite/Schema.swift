@@ -7,7 +7,7 @@ enum Schema {
   /// Marks the file as ours: "TCst".
   static let applicationID: Int64 = 0x5443_7374
 
-  static let steps: [String] = [people + messages + threads + access, missed, changes]
+  static let steps: [String] = [people + messages + threads + access, missed, changes, reactions]
 
   private static let people = """
     CREATE TABLE meta (
@@ -201,6 +201,34 @@ enum Schema {
   private static let changes = """
     DROP INDEX log_of_conversation;
     CREATE INDEX log_of_conversation ON log (conversation_id) WHERE kind IN (3, 5, 6);
+    """
+
+  /// M12.
+  private static let reactions = """
+    -- Different reactions of the message; 0 saves the look for them.
+    ALTER TABLE messages ADD COLUMN reaction_count INTEGER NOT NULL DEFAULT 0;
+
+    CREATE TABLE reactions (
+      message_id INTEGER NOT NULL,
+      user_id INTEGER NOT NULL,
+      reaction TEXT NOT NULL,
+      seq INTEGER NOT NULL,
+      at INTEGER NOT NULL,
+      PRIMARY KEY (message_id, user_id, reaction)) STRICT, WITHOUT ROWID;
+    -- reactions.list, of everything and of one reaction.
+    CREATE INDEX reactions_page ON reactions (message_id, seq);
+    CREATE INDEX reactions_page_of_one ON reactions (message_id, reaction, seq);
+
+    -- What `reactions` counts, kept so that a fetch does not count.
+    CREATE TABLE reaction_counts (
+      message_id INTEGER NOT NULL,
+      reaction TEXT NOT NULL,
+      count INTEGER NOT NULL,
+      first_seq INTEGER NOT NULL,
+      PRIMARY KEY (message_id, reaction)) STRICT, WITHOUT ROWID;
+
+    DROP INDEX log_of_conversation;
+    CREATE INDEX log_of_conversation ON log (conversation_id) WHERE kind IN (3, 5, 6, 7, 8);
     """
 
   private static let access = """

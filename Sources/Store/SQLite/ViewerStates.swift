@@ -37,12 +37,11 @@ final class ViewerStates {
         thread = try state(ofThreadOf: row, viewer: viewer)
         threads[row.threadKey] = thread
       }
-      fetched.append(
-        FetchedMessage(
-          message: try rows.whole(row),
-          viewer: ViewerState(
-            threadSubscribed: thread.isSubscribed, mentionedMe: try rows.mentions(row, user: viewer.key),
-            unreadRepliesCount: thread.unreadReplies)))
+      var state = ViewerState(
+        threadSubscribed: thread.isSubscribed, mentionedMe: try rows.mentions(row, user: viewer.key),
+        unreadRepliesCount: thread.unreadReplies)
+      if row.reactionCount > 0 { state.reactedByMe = try rows.reactions(to: row.id, of: viewer.key) }
+      fetched.append(FetchedMessage(message: try rows.whole(row), viewer: state))
     }
     return fetched
   }

@@ -8,6 +8,8 @@ enum LogKind: Int64 {
   case tokensRevoked = 4
   case messageEdited = 5
   case messageDeleted = 6
+  case reactionAdded = 7
+  case reactionRemoved = 8
 }
 
 /// One writing connection with its statements, memory and position; thrown away when the connection is beyond help.
@@ -94,6 +96,8 @@ final class WriterSession {
       return try ChangeTransaction(session: self, caller: caller, now: now).edit(id, edit)
     case .deleteMessage(let id):
       return try ChangeTransaction(session: self, caller: caller, now: now).delete(id)
+    case .react(let id, let reaction, let isAdded):
+      return try ReactionTransaction(session: self, caller: caller, now: now).run(reaction, to: id, isAdded: isAdded)
     case .setThreadSubscription(let root, let isSubscribed):
       return try SubscriptionTransaction(session: self, now: now).wish(isSubscribed, root: root, caller: caller)
     case .createUser(let user):

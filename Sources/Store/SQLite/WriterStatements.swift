@@ -20,6 +20,13 @@ struct WriterStatements {
   let editMessage: Statement
   let emptyMessage: Statement
   let deleteMentions: Statement
+  let newReaction: Statement
+  let deleteReaction: Statement
+  let countReaction: Statement
+  let discountReaction: Statement
+  let forgetReaction: Statement
+  let newReactionCount: Statement
+  let changeReactionCount: Statement
   let countReply: Statement
   let discountReply: Statement
   let takePosition: Statement
@@ -101,10 +108,23 @@ struct WriterStatements {
       """
       UPDATE messages SET text = NULL, parts = NULL, sub_type = NULL, conversation_text = NULL, metadata = '{}', tags = NULL,
         quoted_id = NULL, quoted_sender_id = NULL, quoted_type = NULL, quoted_text = NULL, mention_count = 0, mentions_all = 0,
-        updated_at = ?2, deleted_at = ?2, deleted_by_id = ?3
+        reaction_count = 0, updated_at = ?2, deleted_at = ?2, deleted_by_id = ?3
       WHERE id = ?1
       """)
     deleteMentions = try connection.prepare("DELETE FROM mentions WHERE message_id = ?")
+    newReaction = try connection.prepare(
+      "INSERT INTO reactions (message_id, user_id, reaction, seq, at) VALUES (?, ?, ?, ?, ?)")
+    deleteReaction = try connection.prepare(
+      "DELETE FROM reactions WHERE message_id = ? AND user_id = ? AND reaction = ?")
+    countReaction = try connection.prepare(
+      "UPDATE reaction_counts SET count = count + 1 WHERE message_id = ? AND reaction = ? RETURNING count")
+    discountReaction = try connection.prepare(
+      "UPDATE reaction_counts SET count = count - 1 WHERE message_id = ? AND reaction = ? RETURNING count")
+    forgetReaction = try connection.prepare("DELETE FROM reaction_counts WHERE message_id = ? AND reaction = ?")
+    newReactionCount = try connection.prepare(
+      "INSERT INTO reaction_counts (message_id, reaction, count, first_seq) VALUES (?, ?, 1, ?)")
+    changeReactionCount = try connection.prepare(
+      "UPDATE messages SET reaction_count = reaction_count + ? WHERE id = ?")
     // A thread's time never goes back (T13), whatever the clock does.
     countReply = try connection.prepare(
       """

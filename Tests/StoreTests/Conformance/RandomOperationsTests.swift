@@ -245,6 +245,7 @@ struct RandomOperationsTests {
       switch event.body {
       case .message(let message): "\(message.id.value) message"
       case .messageChanged(let change): "\(event.seq.value) \(change.kind.rawValue) \(change.message.id.value)"
+      case .reaction(let change): "\(event.seq.value) \(change.reaction)"
       case .threadSubscription(let change): "\(event.seq.value) \(change.user) \(change.isSubscribed)"
       case .groupMember(let change): "\(event.seq.value) member \(change.user.uid)"
       case .tokensRevoked: "\(event.seq.value) revoked"

@@ -71,6 +71,15 @@ struct QueryPlanTests {
       ])
   }
 
+  @Test func M12_pagesOfReactions() throws {
+    #expect(
+      try plan(SQLiteReader.reactionsPageSQL(ofOne: false))
+        == ["SEARCH reactions USING INDEX reactions_page (message_id=? AND seq>?)"])
+    #expect(
+      try plan(SQLiteReader.reactionsPageSQL(ofOne: true))
+        == ["SEARCH reactions USING INDEX reactions_page_of_one (message_id=? AND reaction=? AND seq>?)"])
+  }
+
   @Test func R6_whatWasMissedIsReadAlongIndexes() throws {
     #expect(
       try plan(MissedEvents.messagesAfterSQL)
