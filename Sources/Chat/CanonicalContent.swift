@@ -16,6 +16,20 @@ extension OutgoingMessage {
   }
 }
 
+extension Message {
+  /// Whether the message already is what an edit would make it, byte by byte: texts that only look the same (a letter and
+  /// its accent, together or apart) are different texts, which `==` does not see (M4).
+  package func isExactly(_ content: Content, _ extras: MessageExtras) -> Bool {
+    var mine = CanonicalFields()
+    mine.add(self.content)
+    mine.add(self.extras)
+    var other = CanonicalFields()
+    other.add(content)
+    other.add(extras)
+    return mine.bytes == other.bytes
+  }
+}
+
 /// Bytes that can be read in one way only.
 private struct CanonicalFields {
   private(set) var bytes: [UInt8] = []

@@ -57,11 +57,23 @@ package enum ReactionRules {
   /// Unicode scalars of a reaction: enough for every emoji sequence and for short codes.
   package static let characters = 32
 
-  /// Whether `text` can be a reaction: neither empty nor with white space or control characters, within its length.
+  /// Whether `text` can be a reaction: something to be seen, within its length, and without white space, control
+  /// characters and those that turn the direction of the text around it.
   package static func isReaction(_ text: String) -> Bool {
     let scalars = text.unicodeScalars
     return !scalars.isEmpty && scalars.count <= characters
-      && scalars.allSatisfy { !$0.properties.isWhitespace && $0.properties.generalCategory != .control }
+      && scalars.allSatisfy { scalar in
+        let properties = scalar.properties
+        return !properties.isWhitespace && properties.generalCategory != .control && !properties.isBidiControl
+      } && scalars.contains(where: isVisible)
+  }
+
+  /// Whether the scalar shows by itself, as joiners, marks and variation selectors do not.
+  private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .format, .nonspacingMark, .enclosingMark, .spacingMark, .unassigned, .privateUse, .surrogate: false
+    default: !scalar.properties.isDefaultIgnorableCodePoint
+    }
   }
 
   /// Every participant reacts to messages that are there and no action (M11).

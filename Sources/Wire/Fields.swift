@@ -127,7 +127,7 @@ package struct Fields {
       return nil
     }
     guard ReactionRules.isReaction(text) else {
-      throw refusal(name, "must be an emoji or a short code, without white space and control characters")
+      throw refusal(name, "must be an emoji or a short code, something to be seen, without white space")
     }
     return text
   }

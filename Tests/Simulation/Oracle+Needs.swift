@@ -52,8 +52,6 @@ extension Oracle {
     case .message(let message), .change(_, let message, _), .reaction(let message, _, _, _):
       var memberSince: Int64 = 0
       var isSure = true
-      // A reaction to what is deleted by now is no news.
-      if case .reaction = entry.body, model.versions[message.id]?.last?.isDeleted == true { isSure = false }
       switch message.conversation {
       case .oneOnOne: guard message.isPair(with: view.user) else { return .mustNot }
       case .group(let group):

@@ -32,9 +32,10 @@ struct ChangeTransaction {
     case .success(let changed): content = changed
     }
     let before = subject.message
-    let metadata = edit.metadata ?? before.extras.metadata
-    let tags = edit.tags ?? before.extras.tags
-    if content == before.content, metadata == before.extras.metadata, tags == before.extras.tags {
+    var extras = before.extras
+    extras.metadata = edit.metadata ?? extras.metadata
+    extras.tags = edit.tags ?? extras.tags
+    if before.isExactly(content, extras) {
       return Outcome(.success(.changedMessage(try session.viewers.fetched(subject.row, by: caller))))
     }
     let tokens = Mentions(of: content)
@@ -44,8 +45,10 @@ struct ChangeTransaction {
 
     let action = try tell(.edited, of: subject)
     let statements = session.statements
-    try statements.editMessage.bind(subject.key).bind(StoredContent(content).text).bind(metadata.text)
-      .bind(tags.isEmpty ? nil : PackedFields.packing(tags)).bind(Int64(mentioned.count)).bind(mentionsAll)
+    try statements.editMessage.bind(subject.key).bind(StoredContent(content).text).bind(extras.metadata.text)
+      .bind(extras.tags.isEmpty ? nil : PackedFields.packing(extras.tags)).bind(Int64(mentioned.count)).bind(
+        mentionsAll
+      )
       .bind(now.value).bind(caller.key).run()
     try statements.deleteMentions.bind(subject.key).run()
     try session.store(mentioned, of: subject.key)

@@ -30,6 +30,8 @@ final class MessageRows {
   private let mentions: Statement
   private let reactionCounts: Statement
   private let reactionsOfUser: Statement
+  private let reactionOfUser: Statement
+  private let reactionCount: Statement
 
   init(connection: Connection, directory: Directory) throws(StoreFailure) {
     self.directory = directory
@@ -41,6 +43,9 @@ final class MessageRows {
       "SELECT reaction, count FROM reaction_counts WHERE message_id = ? ORDER BY first_seq")
     reactionsOfUser = try connection.prepare(
       "SELECT reaction FROM reactions WHERE message_id = ? AND user_id = ? ORDER BY seq")
+    reactionOfUser = try connection.prepare(
+      "SELECT 1 FROM reactions WHERE message_id = ? AND user_id = ? AND reaction = ?")
+    reactionCount = try connection.prepare("SELECT 1 FROM reaction_counts WHERE message_id = ? AND reaction = ?")
   }
 
   // MARK: Facts
@@ -122,6 +127,17 @@ final class MessageRows {
   /// M12: the user's own, in the order of reacting.
   func reactions(to message: Int64, of user: Int64) throws(StoreFailure) -> [String] {
     try reactionsOfUser.bind(message).bind(user).all { $0.text(0) }
+  }
+
+  /// Whether the user has reacted with exactly this. The store compares bytes; `String` would take an accented letter
+  /// and the letter with its accent apart for one.
+  func hasReacted(_ user: Int64, to message: Int64, with reaction: String) throws(StoreFailure) -> Bool {
+    try reactionOfUser.bind(message).bind(user).bind(reaction).exists()
+  }
+
+  /// Whether anybody has.
+  func hasReaction(_ reaction: String, message: Int64) throws(StoreFailure) -> Bool {
+    try reactionCount.bind(message).bind(reaction).exists()
   }
 
   // MARK: Reading

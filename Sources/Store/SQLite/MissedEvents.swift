@@ -221,8 +221,7 @@ final class MissedEvents {
             kind: kind == .messageEdited ? .edited : .deleted, message: try viewers.rows.whole(stored))))
     case .reactionAdded, .reactionRemoved:
       let stored = try viewers.rows.row(row.message)
-      // What was reacted to is gone, and the event of that follows.
-      guard !stored.isDeleted, try isWanted(stored, query, caller) else { return nil }
+      guard try isWanted(stored, query, caller) else { return nil }
       return Event(
         seq: Seq(seq),
         body: .reaction(

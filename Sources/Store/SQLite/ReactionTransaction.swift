@@ -12,9 +12,9 @@ struct ReactionTransaction {
     if let refusal = ReactionRules.refusal(ofReactingTo: facts?.judged) { return Outcome(.failure(refusal)) }
     guard let facts else { preconditionFailure("The rule admits no missing message.") }
     let row = try rows.row(id.value)
-    let isThere = try rows.reactions(to: id.value, of: caller.key).contains(reaction)
+    let isThere = try rows.hasReacted(caller.key, to: id.value, with: reaction)
     if isThere == isAdded { return Outcome(.success(.changedMessage(try session.viewers.fetched(row, by: caller)))) }
-    let isCounted = try rows.reactions(to: row).contains { $0.reaction == reaction }
+    let isCounted = try rows.hasReaction(reaction, message: id.value)
     if isAdded, !isCounted, row.reactionCount >= ReactionRules.perMessage {
       return Outcome(
         .failure(

@@ -98,6 +98,24 @@ struct ChangeTests {
   }
 
   @Test(arguments: StoreEngine.all)
+  func M11_M4_anEditToWhatOnlyLooksTheSameCounts(_ engine: StoreEngine) throws {
+    let world = try World(engine)
+    let (whole, apart) = ("\u{e9}", "e\u{301}")
+    func json(_ key: String) -> JSONText { JSONText(unchecked: #"{"\#(key)":1}"#) }
+    let id = try world.send(.ann, whole).id
+    _ = try edit(world, .user(.ann), id, MessageEdit(metadata: json(whole), tags: [whole]))
+    for change in [MessageEdit(text: apart), MessageEdit(metadata: json(apart)), MessageEdit(tags: [apart])] {
+      #expect(try edit(world, .user(.ann), id, change).events.count == 2)
+      #expect(try edit(world, .user(.ann), id, change).events.isEmpty)
+    }
+    let stored = try world.fetch(id, by: .bob).message
+    guard case .text(let text) = stored.content else { throw World.Unexpected(what: "no text") }
+    #expect(Array(text.utf8) == Array(apart.utf8))
+    #expect(Array(stored.extras.metadata.text.utf8) == Array(json(apart).text.utf8))
+    #expect(stored.extras.tags.map { Array($0.utf8) } == [Array(apart.utf8)])
+  }
+
+  @Test(arguments: StoreEngine.all)
   func M11_D5_whoMayChangeAMessage(_ engine: StoreEngine) throws {
     let world = try World(engine)
     try world.must(.user(.ann), .addMembers(.team, [NewMember(uid: .dan, scope: .moderator)]))
