@@ -43,7 +43,7 @@ extension OperationTarget {
 
   private static let sizes = [
     "textBytes", "metadataBytes", "customDataBytes", "tags", "tagCharacters", "attachments", "openThreads",
-    "muidCharacters", "nameCharacters", "urlBytes", "descriptionBytes", "membersPerCall",
+    "muidCharacters", "reactionCharacters", "nameCharacters", "urlBytes", "descriptionBytes", "membersPerCall",
   ].map { "ERR_TOO_LARGE `_` is above the limit \($0) of N." }
 
   private static let contents = [
@@ -52,6 +52,8 @@ extension OperationTarget {
     "ERR_BAD_REQUEST `_` needs the category custom.", "ERR_BAD_REQUEST `_` has no place in a text message.",
     "ERR_BAD_REQUEST `_` has no place in a media message; use caption.",
     "ERR_BAD_REQUEST `_` excludes uid and parentMessageId.", "ERR_BAD_REQUEST `_` excludes uid and guid.",
+    "ERR_BAD_REQUEST Give one of `_`, `_`, `_`, `_` and `_` at least.",
+    "ERR_BAD_REQUEST `_` must be an emoji or a short code, something to be seen, without white space.",
     "ERR_BAD_REQUEST `_` password is not available yet.", "ERR_BAD_REQUEST `_` belongs to the system.",
   ]
 }

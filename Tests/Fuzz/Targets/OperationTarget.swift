@@ -183,6 +183,13 @@ enum OperationTarget {
         [user.name, user.avatar, user.link, user.role, user.statusMessage] + user.tags, limits.urlBytes * 4, &report)
       check(user.metadata, limits.metadataBytes, &report)
       checkReply(ReplyEncoder.success(.integer(1), .user(user)), .integer(1), &report)
+    case .messageEdit(_, let edit):
+      check([edit.text ?? "", edit.caption ?? ""], limits.textBytes, &report)
+      check(edit.customData ?? .emptyObject, limits.customDataBytes, &report)
+      check(edit.metadata ?? .emptyObject, limits.metadataBytes, &report)
+      check(edit.tags ?? [], limits.tagCharacters * 4, &report)
+    case .reactionAdd(_, let reaction), .reactionRemove(_, let reaction):
+      check([reaction], limits.reactionCharacters * 4, &report)
     case .messagesList(let query):
       report.check((1...limits.pageRows).contains(query.limit), "a page of \(query.limit) rows")
     case .membersAdd(_, let members):
